@@ -58,7 +58,7 @@ tsan: ## threads, forks and captures against each other, with ThreadSanitizer (S
 	PLIMSOLL_CARD=data/gpus/rtx3060.ini#rtx3060 PLIMSOLL_CAPABILITIES=data/compute-capabilities.ini \
 	build-tsan/tests/stress/stress $(or $(STRESS_SECONDS),60) build-tsan/src/shim
 
-docs: ## write the tables of docs/record.md and docs/values.md (src/record/events.def, src/device/policy.def)
+docs: ## write the tables of docs/record.md and docs/values.md (src/record/events.def, src/common/policy.def)
 	@$(call tools,build) && $(call compile,$(BUILD),record_doc values_doc) && $(BUILD)/record_doc --write docs/record.md && \
 	$(BUILD)/values_doc --write docs/values.md
 

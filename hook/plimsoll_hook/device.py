@@ -26,7 +26,7 @@ def _under(prefix):
 
 
 SCALAR_TYPES = _under("torch.")  # by name, c10::ScalarType
-# src/device/policy.def, in order of precedence, each with the kind of note that tells it: what an operator leaves, what the host reads.
+# src/common/policy.def, in order of precedence, each with the kind of note that tells it: what an operator leaves, what the host reads.
 LEAVES = _under("leaves.")
 READS = _under("reads.")
 

@@ -5,7 +5,7 @@
 #include "device/device.h"
 #include "device/internal.h"
 #include "device/known.h"
-#include "device/policy.h"
+#include "common/policy.h"
 #include "device/promised.h"
 #include "device/values.h"
 #include "record/writer.h"
@@ -160,8 +160,8 @@ static bool (*const reads[PLM_READS_ROWS])(const struct read *) = {
 _Static_assert(PLM_READS_VOID == PLM_READS_ROWS - 1, "the last row always applies");
 
 static const char *const tells[PLM_READS_ROWS] = {
-#define READS(name, tells, situation, answer, confidence) tells,
-#include "device/policy.def"
+#define READS(name, tells, situation, answer, doubt, both_ends, when) tells,
+#include "common/policy.def"
 };
 
 static void tell_readback(const struct read *r)

@@ -6,7 +6,7 @@
 #include "device/groups.h"
 #include "device/operands.h"
 #include "device/parameters.h"
-#include "device/policy.h"
+#include "common/policy.h"
 #include "device/python_api.h"
 #include "device/tensors.h"
 #include "device/values.h"
@@ -144,9 +144,9 @@ static const struct {
 #define SHARED(name, constant)                            {#name, constant, NULL},
 #define SCALAR_TYPE(name, number, bytes, small, infinity) {"torch." #name, number, NULL},
 #include "device/shared.def"
-#define LEAVES(name, tells, situation, answer, confidence) {"leaves." #name, 0, tells},
-#define READS(name, tells, situation, answer, confidence)  {"reads." #name, 0, tells},
-#include "device/policy.def"
+#define LEAVES(name, tells, situation, answer, confidence)            {"leaves." #name, 0, tells},
+#define READS(name, tells, situation, answer, doubt, both_ends, when) {"reads." #name, 0, tells},
+#include "common/policy.def"
 };
 enum { CONSTANTS = sizeof constants / sizeof constants[0] };
 

@@ -9,7 +9,7 @@
 #include "device/internal.h"
 #include "device/known.h"
 #include "device/parameters.h"
-#include "device/policy.h"
+#include "common/policy.h"
 #include "device/promised.h"
 #include "device/tensors.h"
 #include "device/values_python.h"

@@ -3,6 +3,7 @@
 
 #include "analysis/job.h"
 #include "common/period.h"
+#include "common/policy.h"
 #include "base/units.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
@@ -105,6 +106,30 @@ static int job_steps_alike(const struct plm_summary *s)
 
 enum weight { NO_DOUBT = -1, WORTH_SAYING, MEDIUM, LOW };
 
+/* What values that were not known do, by what the record tells of them: the rows of common/policy.def. */
+static const struct {
+    const char *tells;
+    enum plm_policy doubt, both_ends;
+} policy[] = {
+#define READS(name, tells, situation, answer, doubt, both_ends, when) \
+    {tells, PLM_POLICY_##doubt, PLM_POLICY_##both_ends},
+#include "common/policy.def"
+};
+
+/* The most that a row does which tells this: the record does not say which of them it was. */
+static enum weight policy_weight(const char *tells, bool both_ends)
+{
+    static const enum weight weights[] = {
+        [PLM_POLICY_UNCHANGED] = WORTH_SAYING, [PLM_POLICY_MEDIUM] = MEDIUM, [PLM_POLICY_LOW] = LOW};
+    enum weight most = WORTH_SAYING;
+    for (size_t i = 0; i < sizeof policy / sizeof policy[0]; i++) {
+        const enum weight one = weights[both_ends ? policy[i].both_ends : policy[i].doubt];
+        if (!strcmp(policy[i].tells, tells) && one > most)
+            most = one;
+    }
+    return most;
+}
+
 static enum weight doubt_known(const struct plm_job *job, char out[256])
 {
     const struct plm_fit_known known = plm_fit_known(job);
@@ -160,6 +185,10 @@ static uint64_t other_end_most(const struct plm_summary *s)
     return most;
 }
 
+/* Kinds of notes that tell of a size. */
+#define KEPT    "selection-assumed"
+#define DECIDES "choice-decides"
+
 /* Less if both ends were run, since the range has them. */
 static enum weight doubt_read(const struct plm_job *job, char out[256])
 {
@@ -169,7 +198,7 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     const uint64_t most = other_end_most(s);
     const char *results = calls == 1 ? "data-dependent size was" : "data-dependent sizes were";
     char size[32];
-    if (!calls && !(chosen && plm_summary_has_note(s, "selection-assumed")))
+    if (!calls && !(chosen && plm_summary_has_note(s, KEPT)))
         return NO_DOUBT;
     if (!calls)
         snprintf(out, 256, "how much nonzero, masks, unique and nms keep was assumed (--assume %.100s)", chosen);
@@ -181,7 +210,7 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
     else
         snprintf(out, 256, "%llu %s assumed empty; `run --both-ends` runs again with the largest",
                  (unsigned long long)calls, results);
-    return !calls || (most && !chosen) ? MEDIUM : LOW;
+    return policy_weight(calls ? PLM_TELLS_READBACK : KEPT, most && !chosen);
 }
 
 #define ORDER  "sizes depend on results of sort, randperm or multinomial, which were assumed (docs/values.md)"
@@ -194,7 +223,7 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
     const char *rule = NULL;
     const uint64_t most = other_end_most(s);
     char size[32];
-    if (!plm_summary_has_note(s, "choice-decides"))
+    if (!plm_summary_has_note(s, DECIDES))
         return NO_DOUBT;
     if (!plm_summary_notes(s, "choices-assumed", &rule))
         snprintf(out, 256, ORDER);
@@ -205,7 +234,7 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
         snprintf(out, 256, CHOICE, rule);
     else
         snprintf(out, 256, CHOICE "; `run --both-ends` also runs it with all making the same choice", rule);
-    return MEDIUM;
+    return policy_weight(DECIDES, most > 0);
 }
 
 /* A rank whose peers were not run took something from one of them, which may have decided what it did. */

@@ -19,7 +19,7 @@ from unittest import mock
 
 HOOK = Path(__file__).resolve().parent.parent.parent / "hook" / "plimsoll_hook"
 SHARED = re.findall(r"(?m)^SHARED\((\w+),", (HOOK.parent.parent / "src/device/shared.def").read_text())
-POLICY = re.findall(r'(?m)^(LEAVES|READS)\((\w+), "?([^",]*)', (HOOK.parent.parent / "src/device/policy.def").read_text())
+POLICY = re.findall(r'(?m)^(LEAVES|READS)\((\w+), "?([^",]*)', (HOOK.parent.parent / "src/common/policy.def").read_text())
 TESTS = []
 
 
@@ -168,7 +168,7 @@ def a_loop_that_waits_gets_the_other_answer():
 
 @test
 def the_policy_is_one_table():
-    """The hook's rows of src/device/policy.def: in that order, whatever it is, and without a row of the device between them."""
+    """The hook's rows of src/common/policy.def: in that order, whatever it is, and without a row of the device between them."""
     readbacks, partial, device = load("values.readbacks", "values.partial")
     for module, table in ((readbacks, device.READS), (partial, device.LEAVES)):
         places = [list(table).index(name) for name in module._ROWS]

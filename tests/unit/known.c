@@ -391,6 +391,43 @@ static struct made *job_unsure(struct made *m, uint64_t mib, uint64_t more)
     return m;
 }
 
+/* Values that the card would have computed, as docs/accuracy.md and docs/values.md have what they do to the confidence. */
+static void unknown_values(void **state)
+{
+    static const struct {
+        const char *note, *op, *assume;
+        bool both_ends;
+        const char *level;
+    } rows[] = {
+        {"", "", NULL, false, "high"},
+        {"", "aten::item", NULL, false, "high"}, /* decides no size */
+        {"", "aten::nonzero", NULL, false, "low"},
+        {"", "aten::nonzero", NULL, true, "medium"},
+        {"", "aten::nonzero", "all=true", true, "low"}, /* the ends are others' */
+        {"selection-assumed", "", "keep=0.5", false, "medium"},
+        {"selection-assumed", "aten::nonzero", "keep=0.5", false, "low"},
+        {"choice-decides", "", NULL, false, "medium"},
+        {"choice-decides", "", NULL, true, "medium"},
+        {"choices-assumed", "", NULL, false, "high"},
+    };
+    char reason[256];
+    struct made m;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_summary_count note = {.name = (char *)(uintptr_t)rows[i].note, .detail = (char *)"even"},
+                                 op = {.name = (char *)(uintptr_t)rows[i].op, .detail = (char *)"", .calls = 1};
+        job_make(&m, 2400 - CONTEXT, "0", "no");
+        m.job.summary.notes = (struct plm_counts){.item = &note, .count = 1};
+        m.device[0].readbacks = (struct plm_counts){.item = &op, .count = 1};
+        m.device[0].other_end = rows[i].both_ends ? m.device[0].reserved_peak : 0;
+        if (rows[i].assume)
+            m.config[m.job.summary.config.count++] =
+                (struct plm_summary_count){.name = (char *)"assume", .detail = (char *)(uintptr_t)rows[i].assume};
+        if (strcmp(confidence(&m, reason), rows[i].level) != 0)
+            fail_msg("row %zu is %s, not %s: %s", i, confidence(&m, reason), rows[i].level, reason);
+    }
+}
+
 /* The range is of 600 MiB, that of the context, and what is the job's own. */
 static void width(void **state)
 {
@@ -490,9 +527,10 @@ static void steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak), cmocka_unit_test(recommended),
-        cmocka_unit_test(width),         cmocka_unit_test(workspaces),           cmocka_unit_test(steps),
-        cmocka_unit_test(widest_device), cmocka_unit_test(shared_card),          cmocka_unit_test(hidden)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended),   cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),    cmocka_unit_test(steps),
+                                       cmocka_unit_test(widest_device), cmocka_unit_test(shared_card),
+                                       cmocka_unit_test(hidden),        cmocka_unit_test(unknown_values)};
     return RUN(tests);
 }

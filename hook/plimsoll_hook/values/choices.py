@@ -1,5 +1,5 @@
 """What is assumed of a choice that depends on weights: which experts a router sends a token to, and in which order something is.
-The rows CHOICE, ORDER and DRAW of src/device/policy.def say what; docs/values.md says why. Choices among many (anchors of a detector,
+The rows CHOICE, ORDER and DRAW of src/common/policy.def say what; docs/values.md says why. Choices among many (anchors of a detector,
 words of a vocabulary) are not assumed."""
 
 import os
