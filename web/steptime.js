@@ -389,15 +389,21 @@ function describe() {
   const t = time();
   const half = t.merged_below ? ` Drawn as ${count(tracks.reduce((sum, track) => sum + track.length, 0))} pieces: kernels within ${nanoseconds(t.merged_below)} are merged.` : "";
   const what = { optimizer: "the last optimizer step", backward: "the last backward pass", pass: "the last model call", whole: "the whole command" }[t.unit];
-  fill(byId("time-note"), `${what}: ${plural(t.spans, "kernel or copy", "kernels and copies")}, ${plural(t.calls, "host call")}.${half} Modelled, not measured.`);
+  const mean = t.averaged > 1 ? ` Figures are averages of ${t.averaged} steps.` : "";
+  fill(byId("time-note"), `${what}: ${plural(t.spans, "kernel or copy", "kernels and copies")}, ${plural(t.calls, "host call")}.${half}${mean} Modelled, not measured.`);
 }
+
+/* The figure of `plimsoll time`, where this lane is not the one that it is about. */
+const jobStep = (t) => (t.main || !page.time.step ? undefined : { step: page.time.step, of: `rank ${page.time.rank}, GPU ${page.time.device}: it makes the most calls` });
 
 function drawFigures() {
   const t = time();
   const limit = Object.entries(t.bound).sort((a, b) => b[1] - a[1])[0][0];
   const entry = (name, value, more) => el("div", {}, el("dt", {}, name), el("dd", {}, value, more ? el("small", { class: "dim" }, ` ${more}`) : undefined));
+  const job = jobStep(t);
   fill(byId("time-figures"),
-    entry("Step", nanoseconds(t.step), `${nanoseconds(t.low)} to ${nanoseconds(t.high)}`),
+    job ? entry("Step of the job", nanoseconds(job.step), job.of) : undefined,
+    entry(job ? "Step here" : "Step", nanoseconds(t.step), `${nanoseconds(t.low)} to ${nanoseconds(t.high)}`),
     entry("GPU busy", nanoseconds(t.busy), percent(t.busy, t.step)),
     entry("Host", nanoseconds(t.host), percent(t.host, t.step)),
     entry("Bottleneck", limit === "host" ? "waiting for the host" : limit, percent(t.bound[limit], t.step)),

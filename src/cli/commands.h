@@ -72,11 +72,10 @@ int plm_help(const struct plm_command *command);
 int plm_manual_page(const char *path, FILE *out, struct plm_error *error);
 
 /* look.c: options that several commands have, to be included: --json and --force for a bool, --bytes, --color, and both for a
-   struct plm_look; --strict and
-   --allow-tight of jobs. --json prints one document in place of the text; json_file is for commands whose text
+   struct plm_look; --strict and --allow-tight of jobs; --host for a `const char *`. --json prints one document in place of the text; json_file is for commands whose text
    one wants as well: a `const char *`, which is "-" or a file that gets the document. */
 extern const struct plm_option plm_cli_option_json[], plm_cli_option_json_file[], plm_cli_option_force[],
     plm_cli_option_bytes[], plm_cli_option_color[], plm_cli_option_look[], plm_cli_option_strict[],
-    plm_cli_option_allow_tight[];
+    plm_cli_option_allow_tight[], plm_cli_option_host[];
 
 #endif

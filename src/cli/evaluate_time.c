@@ -19,8 +19,7 @@ struct request {
     int learn; /* rows */
     enum plm_timed_kind kind;
     char layout[8], precision[8]; /* of the workload; "": as the row says */
-    bool measured; /* the host's time; else it is counted */
-    double host_factor; /* 0: that of the constants */
+    struct plm_host_time host;
     size_t fit_rows;
     struct plm_timed_fit fit;
     struct plm_cli_evaluate_runs runs;
@@ -36,10 +35,7 @@ static const struct plm_option options[] = {
     {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE",
      .help = "constants of the time model (default: the architecture's)", .complete = PLM_COMPLETE_FILE,
      .among = "ini"},
-    {"host", 0, PLM_OPTION_TEXT, AT(host_text), "HOW",
-     .help = "the host's time: counted by its calls (default) or measured while the rows ran here, and a factor: "
-             "measured,1.5",
-     .among = "measured counted"},
+    {.include = plm_cli_option_host, .at = AT(host_text)},
     {"fit", 0, PLM_OPTION_TEXT, AT(fit_text), "N[:NAME,...]",
      .help = "fit up to three constants on N rows, judge on the others"},
     {"save-speeds", 0, PLM_OPTION_TEXT, AT(save_speeds), "FILE",
@@ -52,7 +48,6 @@ static const struct plm_option options[] = {
     {.include = plm_cli_evaluate_options, .at = AT(common)},
     {"layout", 0, PLM_OPTION_TEXT, AT(speeds), "LAYOUT", .instead = "write --tensors nhwc"},
     {"precision", 0, PLM_OPTION_TEXT, AT(speeds), "PRECISION", .instead = "write --tensors fp16"},
-    {"host-factor", 0, PLM_OPTION_TEXT, AT(speeds), "F", .instead = "write --host F, or --host measured,F"},
     {"fit-constants", 0, PLM_OPTION_TEXT, AT(speeds), "NAME,...", .instead = "write --fit N:NAME,..."},
     {"save-correction", 0, PLM_OPTION_TEXT, AT(speeds), "FOLDER", .instead = "write --learn N --correction FOLDER"},
     {0},
@@ -98,23 +93,6 @@ static int tensors_understand(struct request *r, struct plm_error *error)
     return 0;
 }
 
-static int host_understand(struct request *r, struct plm_error *error)
-{
-    const char *rest = r->host_text;
-    char word[40], *end;
-    while (plm_cli_evaluate_next(&rest, word, sizeof word)) {
-        if (!strcmp(word, "measured") || !strcmp(word, "counted")) {
-            r->measured = word[0] == 'm';
-            continue;
-        }
-        r->host_factor = strtod(word, &end);
-        if (end == word || *end || !(r->host_factor >= 0.01 && r->host_factor <= 100))
-            return plm_fail(error, PLM_EINVAL,
-                            "--host takes measured or counted, and a factor from 0.01 to 100, not '%s'", word);
-    }
-    return 0;
-}
-
 /* "100:host_factor,sample_us" */
 static int fit_understand(struct request *r, struct plm_error *error)
 {
@@ -128,7 +106,7 @@ static int fit_understand(struct request *r, struct plm_error *error)
                         text);
     r->fit_rows = (size_t)rows;
     status = plm_timed_fit_parse(colon ? colon + 1 : usual_constants[r->kind], &r->fit, error);
-    for (size_t i = 0; status == 0 && rows && r->host_factor > 0 && i < r->fit.constants; i++)
+    for (size_t i = 0; status == 0 && rows && r->host.factor > 0 && i < r->fit.constants; i++)
         if (!strcmp(r->fit.constant[i]->name, "host_factor"))
             status = plm_fail(error, PLM_EINVAL,
                               "--host names the factor that --fit would choose; --fit N:NAME,... can leave it out");
@@ -141,7 +119,7 @@ static int request_understand(struct request *r, struct plm_error *error)
     if (status)
         return status;
     kind_find(r);
-    if ((status = tensors_understand(r, error)) || (status = host_understand(r, error)) ||
+    if ((status = tensors_understand(r, error)) || (status = plm_host_time_parse(r->host_text, &r->host, error)) ||
         (status = fit_understand(r, error)))
         return status;
     if (!r->fit_rows && r->save_speeds)
@@ -265,8 +243,7 @@ static int parts_read(const struct request *r, const struct plm_timed_settings *
     if (status == 0)
         status = plm_timed_bench_make(settings, &p->truth, &p->bench, error);
     if (status == 0)
-        status = plm_timed_model_read(&p->bench, r->speeds, &p->common.install, r->host_factor, &p->model, error);
-    p->model.counted = !r->measured;
+        status = plm_timed_model_read(&p->bench, r->speeds, &p->common.install, r->host, &p->model, error);
     if (status == 0 && r->correction && !r->learn)
         status = plm_timed_correct_load(r->correction, &p->correct, error);
     return status;

@@ -49,6 +49,16 @@ const struct plm_option plm_cli_option_color[] = {
     {0},
 };
 
+/* Of those that tell times; time/host.h reads it. */
+const struct plm_option plm_cli_option_host[] = {
+    {"host", 0, PLM_OPTION_TEXT, 0, "HOW",
+     .help = "host time: counted from its calls (default) or measured during the recording, and a factor: measured,1.5",
+     .among = "counted measured", .configurable = true},
+    {"host-factor", 0, PLM_OPTION_TEXT, 0, "F", .instead = "write --host F, or --host measured,F",
+     .configurable = true},
+    {0},
+};
+
 const struct plm_option plm_cli_option_look[] = {
     {.include = plm_cli_option_bytes, .at = offsetof(struct plm_look, bytes)},
     {.include = plm_cli_option_color, .at = offsetof(struct plm_look, color)},

@@ -14,7 +14,8 @@
 struct request {
     struct plm_look look;
     bool json;
-    const char *gpu, *price, *sort, *host_factor, *host, *speeds, *by, *path;
+    const char *gpu, *price, *sort, *host_text, *speeds, *by, *path;
+    struct plm_host_time host;
     int rank;
 };
 
@@ -28,11 +29,7 @@ static const struct plm_option options[] = {
      .configurable = true},
     {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
      .among = "step dollar mfu name", .configurable = true},
-    {"host-factor", 0, PLM_OPTION_TEXT, AT(host_factor), "X", .help = "how much slower the host is there than here",
-     .configurable = true},
-    {"host", 0, PLM_OPTION_CHOICE, AT(host), "HOW",
-     .help = "host time: measured during the recording (default), or estimated from its calls",
-     .among = "measured counted", .configurable = true},
+    {.include = plm_cli_option_host, .at = AT(host_text)},
     {"speeds", 0, PLM_OPTION_TEXT, AT(speeds), "FILE", .help = "time model constants, from `calibrate --time`",
      .complete = PLM_COMPLETE_FILE, .among = "ini", .configurable = true},
     {"rank", 0, PLM_OPTION_NUMBER, AT(rank), "N", .help = "the rank to time (default: the one with the most calls)"},
@@ -53,7 +50,7 @@ static int parse_positive(const char *option, const char *text, double *value, s
     return 0;
 }
 
-static int time_parse(struct request *r, int argc, char **argv, double *host_factor, struct plm_error *error)
+static int time_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     int words, status = plm_options_among(options, r, "time", argc, argv, &r->path, 1, &words, error);
     if (status < 0)
@@ -61,9 +58,7 @@ static int time_parse(struct request *r, int argc, char **argv, double *host_fac
     if (words != 1)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll time FILE.plm`",
                         words ? "one record at a time" : "no record given");
-    if (r->host_factor)
-        return parse_positive("host-factor", r->host_factor, host_factor, error);
-    return 0;
+    return plm_host_time_parse(r->host_text, &r->host, error);
 }
 
 /* ---- cards ---- */
@@ -163,13 +158,10 @@ static int time_show(const struct request *r, const struct cards *c, struct plm_
     return PLM_EXIT_OK;
 }
 
-static int time_answer(const struct request *r, const struct plm_works *works, struct cards *c, double host_factor)
+static int time_answer(const struct request *r, const struct plm_works *works, struct cards *c)
 {
     const struct plm_work_lane *lane = plm_time_lane(works, r->rank);
-    struct plm_time_question question = {.install = &c->catalogue.install,
-                                         .speeds = r->speeds,
-                                         .host_factor = host_factor,
-                                         .counted = r->host && !strcmp(r->host, "counted")};
+    struct plm_time_question question = {.install = &c->catalogue.install, .speeds = r->speeds, .host = r->host};
     struct plm_time_table table;
     struct plm_error error;
     int status;
@@ -193,14 +185,13 @@ static int time_run(int argc, char **argv)
     struct cards cards = {0};
     struct plm_works works;
     struct plm_error error;
-    double host_factor = 0;
     int status;
-    if (time_parse(&r, argc, argv, &host_factor, &error) < 0)
+    if (time_parse(&r, argc, argv, &error) < 0)
         return plm_fault(&error);
     if (plm_catalogue_open(&cards.catalogue, &error) < 0 || plm_works_read(r.path, &works, &error) < 0)
         status = plm_fault(&error);
     else {
-        status = time_answer(&r, &works, &cards, host_factor);
+        status = time_answer(&r, &works, &cards);
         plm_works_free(&works);
     }
     cards_free(&cards);

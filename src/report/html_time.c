@@ -305,6 +305,7 @@ void plm_html_time_lane(struct plm_json *j, struct plm_html_time *t, uint32_t pr
     plm_json_object(j, "time");
     write_figures(j, &all.lane->timing);
     plm_json_string(j, "unit", unit[all.lane->work->unit]);
+    plm_json_bool(j, "main", all.lane->work == plm_works_main(&t->timeline->works));
     plm_json_integer(j, "spans", all.lane->timing.spans);
     plm_json_integer(j, "calls", all.lane->calls);
     if (all.small)
@@ -329,6 +330,19 @@ void plm_html_time_lane(struct plm_json *j, struct plm_html_time *t, uint32_t pr
     tracks_free(&all);
 }
 
+/* What `plimsoll time` and the report call the job's step: that of the lane with the most calls. The page may show
+   another one. */
+static void write_main(struct plm_json *j, const struct plm_timeline *timeline)
+{
+    const struct plm_work_lane *main = plm_works_main(&timeline->works);
+    for (size_t i = 0; i < timeline->lanes; i++)
+        if (timeline->lane[i].work == main) {
+            plm_json_integer(j, "step", (uint64_t)timeline->lane[i].timing.step);
+            plm_json_integer(j, "rank", (uint64_t)(main->rank < 0 ? 0 : main->rank));
+            plm_json_integer(j, "device", (uint64_t)(main->device < 0 ? 0 : main->device));
+        }
+}
+
 void plm_html_time_write(struct plm_json *j, const struct plm_html_time *t)
 {
     plm_json_object(j, "time");
@@ -336,6 +350,7 @@ void plm_html_time_write(struct plm_json *j, const struct plm_html_time *t)
     if (t->timeline) {
         plm_json_string(j, "card", t->timeline->card.id);
         plm_json_string(j, "name", t->timeline->card.name);
+        write_main(j, t->timeline);
         plm_json_array(j, "classes");
         for (int i = 0; i < PLM_WORK_CLASSES; i++)
             plm_json_string(j, NULL, plm_work_class_name((enum plm_work_class)i));

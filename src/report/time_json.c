@@ -90,9 +90,9 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
     write_timing(j, &row->timing);
     write_lacks(j, row->lacks);
     plm_json_string(j, "constants", row->speeds);
-    plm_json_string(j, "host_time", row->host_counted ? "counted" : "measured");
+    plm_json_string(j, "host_time", plm_host_time_name(&row->host));
     plm_json_object(j, "host_factor");
-    plm_json_real(j, "value", row->host_factor);
+    plm_json_real(j, "value", row->host.factor);
     plm_json_real(j, "low", row->host_low);
     plm_json_real(j, "high", row->host_high);
     plm_json_end_object(j);

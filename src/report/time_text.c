@@ -279,9 +279,9 @@ static void note_model(const struct plm_page *p, const struct plm_time_row *row)
     char text[512];
     snprintf(text, sizeof text,
              "Times are modelled, not measured: kernels with the \"%s\" constants (docs/utilization.md), host time "
-             "from %s, times %.3g (range: %.3g to %.3g; --host-factor).",
-             row->speeds, row->host_counted ? "the number of calls" : "the recording", row->host_factor, row->host_low,
-             row->host_high);
+             "%s, times %.3g (range: %.3g to %.3g; --host).",
+             row->speeds, row->host.measured ? "as measured while recording" : "counted from its calls",
+             row->host.factor, row->host_low, row->host_high);
     plm_page_sentences(p, "", text);
 }
 

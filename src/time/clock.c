@@ -170,14 +170,14 @@ static void tell_host(const struct run *r, double begin, double called)
         r->clock->host(&span, r->context);
 }
 
-/* What the host took before a call. Recorded, it is the CPU time of the thread on the machine that recorded; counted,
+/* What the host took before a call. Measured, it is the CPU time of the thread on the machine that recorded; counted,
    it depends on nothing but the calls. */
 static double host_gap(const struct run *r, const struct plm_work_call *call, const struct plm_work *work)
 {
     const struct plm_speeds *s = r->clock->speeds;
     const double byte_ns =
         work->class == PLM_WORK_COPY && work->operation == PLM_COPY_HOST_TO_DEVICE && !work->pinned ? s->byte_ns : 0;
-    if (!r->clock->counted)
+    if (r->clock->measured)
         return call->gap_ns;
     if (work->class == PLM_WORK_WAIT)
         return 0;
@@ -228,9 +228,9 @@ static size_t longest_gap(const struct plm_work_lane *lane, const struct plm_wor
 static void step_run(struct run *r, const struct plm_work_step *step)
 {
     const bool fitted = r->clock->speeds->step_us > 0;
-    const size_t between = !fitted ? SIZE_MAX : r->clock->counted ? step->first : longest_gap(r->clock->lane, step);
+    const size_t between = !fitted ? SIZE_MAX : r->clock->measured ? longest_gap(r->clock->lane, step) : step->first;
     r->begin = fmax(r->host, all_done(r));
-    if (r->clock->counted)
+    if (!r->clock->measured)
         spend(r, step->samples * r->clock->speeds->sample_us * 1e3 * r->clock->host_factor);
     for (size_t i = step->first; i < step->first + step->calls; i++) {
         if (i == between)

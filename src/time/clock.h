@@ -17,7 +17,7 @@ struct plm_clock {
     const struct plm_cost *cost;      /* of each work */
     double host_factor, gpu_factor;
     double slowdown;                  /* of kernels at a lower clock, from 1 on */
-    bool counted;                     /* the host's time is that of the counted calls, not the recorded one */
+    bool measured;                    /* the host's time is the recorded one, not that of the counted calls */
     plm_host_visit *host; /* gets each call of the last step, and the context of the visit; NULL: nobody */
 };
 

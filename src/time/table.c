@@ -79,8 +79,7 @@ static unsigned types_lacking(unsigned used, const struct plm_card *card)
 static int row_make(const struct plm_time_table *t, const struct plm_time_question *q, struct plm_time_row *row,
                     struct plm_error *error)
 {
-    const struct plm_timing_options options = {
-        .host_factor = q->host_factor, .counted = q->counted, .shares = q->shares, .unmetered = q->unmetered};
+    const struct plm_timing_options options = {.host = q->host, .shares = q->shares, .unmetered = q->unmetered};
     struct plm_speeds speeds;
     struct plm_error why;
     int status = plm_speeds_read(q->speeds, q->install, row->card, &speeds, error);
@@ -91,10 +90,11 @@ static int row_make(const struct plm_time_table *t, const struct plm_time_questi
     if (status < 0)
         snprintf(row->why, sizeof row->why, "%s", why.text);
     snprintf(row->speeds, sizeof row->speeds, "%s", speeds.name);
-    row->host_factor = q->host_factor > 0 ? q->host_factor : speeds.host_factor;
-    row->host_counted = q->counted;
-    row->host_low = row->host_factor * speeds.host_factor_low / speeds.host_factor;
-    row->host_high = row->host_factor * speeds.host_factor_high / speeds.host_factor;
+    row->host = q->host;
+    if (!(row->host.factor > 0))
+        row->host.factor = speeds.host_factor;
+    row->host_low = row->host.factor * speeds.host_factor_low / speeds.host_factor;
+    row->host_high = row->host.factor * speeds.host_factor_high / speeds.host_factor;
     return status == 0 || status == PLM_ENOTFOUND ? 0 : plm_fail(error, status, "%s", why.text);
 }
 

@@ -23,8 +23,7 @@ struct plm_install;
 struct plm_time_question {
     const struct plm_install *install; /* where the files of constants are */
     const char *speeds;                /* a file of constants; NULL: that of each card's architecture */
-    double host_factor;                /* 0: that of the constants */
-    bool counted;                      /* the host's time by the number of its calls */
+    struct plm_host_time host;
     bool shares;                       /* add up by operator, module and class too */
     bool unmetered;                    /* how long a step takes is enough: no metrics */
 };
@@ -35,8 +34,8 @@ struct plm_time_row {
     char why[512];                     /* if not: a sentence */
     struct plm_timing timing;
     char speeds[48];                   /* what the constants are called */
-    double host_factor, host_low, host_high; /* that were used, and the range of the answer */
-    bool host_counted;
+    struct plm_host_time host;               /* as it was used: its factor is known */
+    double host_low, host_high;              /* of that factor, for the range of the answer */
     unsigned lacks; /* a bit for each enum plm_work_type that the job computes with and the card does not have */
     double price; /* per hour; 0: not given */
 };

@@ -274,10 +274,10 @@ static int clock_make(const struct plm_works *works, const struct plm_work_lane 
                                 .lane = lane,
                                 .speeds = speeds,
                                 .cost = costs_make(works, lane, machine),
-                                .host_factor = options->host_factor > 0 ? options->host_factor : speeds->host_factor,
+                                .host_factor = options->host.factor > 0 ? options->host.factor : speeds->host_factor,
                                 .gpu_factor = 1,
                                 .slowdown = 1,
-                                .counted = options->counted};
+                                .measured = options->host.measured};
     return 0;
 }
 

@@ -13,6 +13,7 @@
 #ifndef PLM_TIME_TIMING_H
 #define PLM_TIME_TIMING_H
 
+#include "time/host.h"
 #include "time/works.h"
 
 struct plm_card;
@@ -45,11 +46,10 @@ enum plm_metric {
 const char *plm_metric_name(enum plm_metric metric); /* "gputl" */
 
 struct plm_timing_options {
-    double host_factor; /* this machine's host time times this is the host time there; 0: the default of the speeds */
-    bool counted;       /* the host's time by the number of its calls: the same on every machine */
-    bool bare;          /* without a range: for those who ask for many */
-    bool unmetered;     /* without metrics, which take longer than all the rest */
-    bool shares;        /* add up by operator and by module */
+    struct plm_host_time host;
+    bool bare;      /* without a range: for those who ask for many */
+    bool unmetered; /* without metrics, which take longer than all the rest */
+    bool shares;    /* add up by operator and by module */
 };
 
 /* One piece of work on the GPU's clock, in ns from the beginning of the step: when all of the step before was done. A

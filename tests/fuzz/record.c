@@ -108,7 +108,7 @@ static void check_host(const struct plm_host_span *span, void *spans)
 static void check_times(struct plm_record *record)
 {
     const struct plm_speeds speeds = some_speeds();
-    const struct plm_timing_options options = {.shares = true};
+    const struct plm_timing_options options = {.host.measured = true, .shares = true};
     struct plm_error error = {0};
     struct plm_works works;
     if (plm_works_read_record(record, "fuzz.plm", &works, &error)) {

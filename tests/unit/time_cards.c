@@ -123,7 +123,7 @@ static void types_of_cards(void **state)
     const struct plm_speeds speeds = plain_speeds();
     const struct plm_install install = {0};
     char file[512];
-    const struct plm_time_question question = {.install = &install, .speeds = file, .host_factor = 3, .shares = true};
+    const struct plm_time_question question = {.install = &install, .speeds = file, .host = {true, 3}, .shares = true};
     struct plm_card card[] = {round_card, round_card};
     struct plm_error error;
     (void)state;
@@ -138,7 +138,7 @@ static void types_of_cards(void **state)
         assert_int_equal(table.rows, 2);
         assert_int_equal(table.row[0].lacks, rows[i].lacks);
         assert_int_equal(table.row[1].lacks, 0);
-        assert_near(table.row[0].host_factor, 3, 1e-9);
+        assert_near(table.row[0].host.factor, 3, 1e-9);
         assert_near(table.row[0].host_low, 1.5, 1e-9);
         assert_near(table.row[0].host_high, 6, 1e-9);
         assert_string_equal(table.row[0].speeds, "plain");

@@ -130,7 +130,7 @@ void ask_as(const struct plm_card *card, const struct plm_speeds *speeds, const 
 
 void ask(const struct plm_card *card, const struct plm_speeds *speeds, double host_factor)
 {
-    ask_as(card, speeds, &(struct plm_timing_options){.host_factor = host_factor, .shares = true});
+    ask_as(card, speeds, &(struct plm_timing_options){.host = {true, host_factor}, .shares = true});
 }
 
 void time_steps(void (*body)(void), const struct plm_speeds *speeds)

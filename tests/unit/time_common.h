@@ -52,6 +52,7 @@ extern struct plm_works works;
 extern struct plm_timing timing;
 
 void ask_as(const struct plm_card *card, const struct plm_speeds *speeds, const struct plm_timing_options *options);
+/* With the host's time as it was recorded: the bodies pause for it. */
 void ask(const struct plm_card *card, const struct plm_speeds *speeds, double host_factor);
 
 /* The times of four equal steps, of which the first does not count. */

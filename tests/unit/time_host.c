@@ -123,12 +123,41 @@ static void counted(void **state)
     time_steps(counted_body, &speeds);
     assert_near(timing.host, 1000 * US, 0.02);
     plm_timing_free(&timing);
-    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){0});
     assert_near(timing.host, (11 * 50 + 40 + 20 * 3) * US, 1e-6);
     plm_timing_free(&timing);
-    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true, .host_factor = 2});
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.host.factor = 2});
     assert_near(timing.host, 2 * (11 * 50 + 40 + 20 * 3) * US, 1e-6);
     forget();
+}
+
+/* What --host takes, for all commands. */
+static void host_words(void **state)
+{
+    static const struct {
+        const char *text;
+        struct plm_host_time wanted;
+    } rows[] = {{NULL, {false, 0}},
+                {"counted", {false, 0}},
+                {"measured", {true, 0}},
+                {"2", {false, 2}},
+                {"measured,1.5", {true, 1.5}},
+                {"1.5,measured", {true, 1.5}},
+                {"counted,0.01", {false, 0.01}}};
+    static const char *const wrong[] = {"",    "fast", "measured,", ",2",      "0",        "101",
+                                        "nan", "-1",   "2x",        "measure", "counted 2"};
+    struct plm_host_time host;
+    struct plm_error error;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(plm_host_time_parse(rows[i].text, &host, &error), 0);
+        assert_int_equal(host.measured, rows[i].wanted.measured);
+        assert_near(host.factor, rows[i].wanted.factor, 1e-12);
+    }
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        assert_int_equal(plm_host_time_parse(wrong[i], &host, &error), PLM_EINVAL);
+        assert_non_null(strstr(error.text, "--host takes counted or measured, and a factor from 0.01 to 100, not '"));
+    }
 }
 
 static void some_use(void)
@@ -255,8 +284,8 @@ static void waiting_for_all(void **state)
     time_steps(slow_gpu, &speeds);
     assert_near(timing.step, 10 * 1006 * US, 1e-3);
     assert_near(timing.busy, 10 * 1001 * US, 1e-3);
-    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds, &(struct plm_timing_options){0},
-                                     NULL, span_end, &ends, NULL),
+    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds,
+                                     &(struct plm_timing_options){.host.measured = true}, NULL, span_end, &ends, NULL),
                      0);
     assert_int_equal(ends.count, timing.spans);
     assert_true(ends.first.begin < 10 * US); /* while the host is some steps ahead */
@@ -386,7 +415,7 @@ static void calls_of_the_driver(void **state)
     ask(&round_card, &speeds, 0);
     assert_near(timing.host, (10 * 50 + 200 + 300) * US, 1e-3);
     plm_timing_free(&timing);
-    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){0});
     assert_near(timing.host, (11 * (1 + 0) + 10 * 50 + 200 + 300) * US, 1e-3); /* 1 us for each call of the program */
     forget();
 }
@@ -498,7 +527,7 @@ static void counted_by_phase(void **state)
     speeds.byte_ns = 100;
     time_steps(phases_body, &speeds);
     plm_timing_free(&timing);
-    ask_as(&round_card, &speeds, &(struct plm_timing_options){.counted = true});
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){0});
     assert_near(timing.host, (PLM_PHASES - 2 + 1 + 100 + 10000) * US, 1e-9);
     forget();
 }
@@ -536,7 +565,7 @@ static void ranges(void **state)
     assert_near(timing.low, (0.5 + 0.9) * MS, 1e-3);
     assert_near(timing.high, (2 + 1.1) * MS, 1e-3);
     plm_timing_free(&timing);
-    ask_as(&round_card, &speeds, &(struct plm_timing_options){.bare = true, .unmetered = true});
+    ask_as(&round_card, &speeds, &(struct plm_timing_options){.host.measured = true, .bare = true, .unmetered = true});
     assert_true(timing.low <= 0 && timing.high <= 0 && timing.metric[PLM_METRIC_GPUTL] <= 0);
     assert_int_equal(timing.operators.count, 0);
     forget();
@@ -563,8 +592,8 @@ static void spans_of_the_host(void **state)
     time_steps(together, &speeds);
     host_wait = host_end = 0;
     host_spans = 0;
-    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds, &(struct plm_timing_options){0},
-                                     host_span, NULL, NULL, NULL),
+    assert_int_equal(plm_timing_each(&works, plm_works_main(&works), played, &speeds,
+                                     &(struct plm_timing_options){.host.measured = true}, host_span, NULL, NULL, NULL),
                      0);
     assert_int_equal(host_spans, 2);
     assert_near(host_wait, 1 * MS, 1e-3);
@@ -660,6 +689,7 @@ int main(void)
         cmocka_unit_test(run_ahead),
         cmocka_unit_test(host_factor),
         cmocka_unit_test(counted),
+        cmocka_unit_test(host_words),
         cmocka_unit_test(clock_lowered),
         cmocka_unit_test(waiting),
         cmocka_unit_test(copies),

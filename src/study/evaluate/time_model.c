@@ -15,10 +15,10 @@ static const struct plm_speeds *speeds_of(const struct plm_timed_model *model, c
 }
 
 int plm_timed_model_read(const struct plm_timed_bench *bench, const char *path, const struct plm_install *install,
-                         double host_factor, struct plm_timed_model *model, struct plm_error *error)
+                         struct plm_host_time host, struct plm_timed_model *model, struct plm_error *error)
 {
     int status = 0;
-    *model = (struct plm_timed_model){.host_factor = host_factor};
+    *model = (struct plm_timed_model){.host = host};
     for (size_t i = 0; i < bench->runs && status == 0; i++) {
         const struct plm_card *card = &bench->run[i].card;
         struct plm_timed_speeds item;
@@ -58,7 +58,7 @@ static void forecast_take(const struct plm_timing *t, struct plm_timed_forecast 
 void plm_timed_model_ask(const struct plm_timed_model *model, struct plm_timed_run *run,
                          struct plm_timed_forecast *forecast)
 {
-    const struct plm_timing_options options = {.host_factor = model->host_factor, .counted = model->counted};
+    const struct plm_timing_options options = {.host = model->host};
     struct plm_timing timing;
     struct plm_error why;
     *forecast = (struct plm_timed_forecast){0};

@@ -20,8 +20,7 @@ struct plm_timed_speeds {
 struct plm_timed_model {
     struct plm_timed_speeds *card; /* of the bench */
     size_t cards, room;
-    double host_factor; /* 0: that of the constants */
-    bool counted;       /* the host's time by the number of its calls; set by the caller */
+    struct plm_host_time host;
 };
 
 struct plm_timed_forecast {
@@ -33,7 +32,7 @@ struct plm_timed_forecast {
 
 /* `path` NULL: each card has the constants of its architecture. Fails with a sentence. */
 int plm_timed_model_read(const struct plm_timed_bench *bench, const char *path, const struct plm_install *install,
-                         double host_factor, struct plm_timed_model *model, struct plm_error *error);
+                         struct plm_host_time host, struct plm_timed_model *model, struct plm_error *error);
 void plm_timed_model_free(struct plm_timed_model *model);
 
 /* Of one row; not known, with the reason in the run, if it has no work or the catalogue lacks a figure of its card. */

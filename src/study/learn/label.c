@@ -75,10 +75,10 @@ static void memory_label(const struct plm_labeller *l, const struct plm_job *job
 
 /* ---- time ---- */
 
-/* The one place that says how the host's time is known: by its calls, so that the same seed gives the same file. */
+/* The host's time is counted from its calls, so that the same seed gives the same file. */
 static struct plm_timing_options timing_options(void)
 {
-    return (struct plm_timing_options){.counted = true, .bare = true};
+    return (struct plm_timing_options){.bare = true};
 }
 
 /* Some steps of a lane, each as often as an epoch has it. */
