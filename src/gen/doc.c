@@ -1,5 +1,6 @@
 #include "gen/doc.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,29 @@ static char *read_file(const char *path)
     }
     fclose(in);
     return text;
+}
+
+/* Of UTF-8: bytes that continue a character have no column. */
+static size_t columns_of(const char *word, size_t bytes)
+{
+    size_t columns = 0;
+    for (size_t i = 0; i < bytes; i++)
+        columns += ((unsigned char)word[i] & 0xc0) != 0x80;
+    return columns;
+}
+
+void plm_doc_paragraph(FILE *out, const char *text)
+{
+    enum { COLUMNS = 120 };
+    size_t column = 0;
+    for (const char *word = text + strspn(text, " "); *word; word += strspn(word, " ")) {
+        const size_t bytes = strcspn(word, " "), columns = columns_of(word, bytes);
+        const bool fits = column + 1 + columns <= COLUMNS;
+        fprintf(out, "%s%.*s", !column ? "" : fits ? " " : "\n", (int)bytes, word);
+        column = column && fits ? column + 1 + columns : columns;
+        word += bytes;
+    }
+    fputc('\n', out);
 }
 
 int plm_doc_main(int argc, char **argv, const char *table, const char *program, void (*put)(FILE *out))

@@ -11,4 +11,7 @@
    `<!-- made of TABLE by PROGRAM -->`. */
 int plm_doc_main(int argc, char **argv, const char *table, const char *program, void (*put)(FILE *out));
 
+/* A paragraph, broken between words within the 120 columns that the prose of pages has. */
+void plm_doc_paragraph(FILE *out, const char *text);
+
 #endif

@@ -55,10 +55,13 @@ static void put_event(FILE *out, int type, const struct plm_record_event_row *ro
 {
     const bool call = plm_record_event_is_call((unsigned)type);
     const struct plm_field *first = row->field + (call ? CALL_FIELDS : 0), *last = first;
+    char text[1024];
     while (last->kind)
         last++;
-    fprintf(out, "\n### %s\n\nType %d, since version %u: %s.%s\n", row->title, type, row->since, row->meaning,
-            call ? " After what all [calls](#calls) have first:" : "");
+    snprintf(text, sizeof text, "Type %d, since version %u: %s.%s", type, row->since, row->meaning,
+             call ? " After what all [calls](#calls) have first:" : "");
+    fprintf(out, "\n### %s\n\n", row->title);
+    plm_doc_paragraph(out, text);
     if (first == last)
         return;
     fputc('\n', out);
@@ -76,10 +79,10 @@ static void put_all(FILE *out)
     for (int type = 1; type < PLM_EV_TYPES; type++)
         if (!plm_record_event_is_call((unsigned)type))
             put_event(out, type, plm_record_event_row((enum plm_record_event_type)type));
-    fputs("\n## Calls\n\nWhat the program asked the card to do, in the order of each thread. `PLIMSOLL_DETAIL=low` "
-          "leaves these out. The "
-          "payload of each starts with:\n\n",
-          out);
+    fputs("\n## Calls\n\n", out);
+    plm_doc_paragraph(out, "What the program asked the card to do, in the order of each thread. `PLIMSOLL_DETAIL=low` "
+                           "leaves these out. The payload of each starts with:");
+    fputc('\n', out);
     put_fields(out, launch->field, launch->field + CALL_FIELDS, launch->since);
     for (int type = 1; type < PLM_EV_TYPES; type++)
         if (plm_record_event_is_call((unsigned)type))
