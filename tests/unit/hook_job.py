@@ -1,0 +1,164 @@
+"""The hook: steps, the end of a program, and its tracebacks."""
+import io
+import sys
+import threading
+import traceback
+import types
+from unittest import mock
+
+from hook_common import equal, load, raised, test, thing
+
+
+# ---- steps ----
+
+
+def counted():
+    steps, ending, device = load("job.steps", "job.ending")
+    steps.shards = thing(step_ended=lambda number: None)
+    return steps, ending, device
+
+
+@test
+def steps_of_several_optimizers():
+    steps, _, device = counted()
+    counts, one, two, rare = steps.Steps(), object(), object(), object()
+    counts.optimizers = True
+    counts.after(one)
+    equal(device.told("step"), [(1, 1)])
+    counts.after(two)  # of the same step
+    counts.after(one)
+    counts.after(two)
+    equal(device.told("step"), [(1, 1), (2, 2)])
+    counts.after(rare)
+    counts.after(one)  # the third: the last one of those before is over, whoever is behind
+    equal(device.told("step"), [(1, 1), (2, 2)])
+    counts.after(one)
+    equal(device.told("step")[-1], (3, 3))
+    equal([number for number, _ in device.told("step")], [1, 2, 3])  # each once
+
+
+@test
+def backward_passes_are_steps_until_there_is_an_optimizer():
+    steps, ending, device = counted()
+    counts = steps.Steps()
+    for _ in range(3):
+        counts.after_backward()
+    equal(device.told("step"), [(1, 0), (2, 0), (3, 0)])
+    counts.optimizers = True
+    counts.after_backward()
+    counts.after(object())
+    equal(device.told("step")[3:], [(4, 1)])
+    counts.after_backward()
+    equal(len(device.told("step")), 4)
+
+
+@test
+def a_stop_within_a_pass_waits_for_its_end():
+    steps, ending, device = counted()
+    counts, optimizer = steps.Steps(), object()
+    counts.optimizers, counts.running = True, 1
+    device.answers["step"] = True
+    stops = []
+    with mock.patch.object(ending, "stop", stops.append), mock.patch.object(ending, "in_main_thread", lambda: False):
+        counts.after(optimizer)
+        assert counts.due and not stops
+        counts.after(optimizer)  # nothing more counts
+        equal(counts.counts[id(optimizer)], 1)
+        counts.running = 0
+        counts.after_backward()
+        assert len(stops) == 1 and counts.stopping and not counts.due
+
+    def leave():
+        raise SystemExit("left")
+
+    with mock.patch.object(counts, "leave", leave):  # the exit was swallowed
+        equal(raised(SystemExit, counts.after, optimizer), "left")
+        equal(raised(SystemExit, counts.after_backward), "left")
+
+
+@test
+def passes_within_passes():
+    steps, _, device = counted()
+    graph = types.ModuleType("graph")
+    depth = []
+
+    def run_backward(again=0):
+        depth.append(steps._steps.running)
+        if again:
+            graph._engine_run_backward(again - 1)
+        if again == 9:
+            raise ValueError("in the pass")
+
+    graph._engine_run_backward = run_backward
+    steps.hook_backward(graph)
+    graph._engine_run_backward(2)
+    equal(depth, [1, 2, 3])
+    equal(device.told("step"), [(1, 0)])
+    raised(ValueError, graph._engine_run_backward, 9)
+    equal(steps._steps.running, 0)
+    equal(len(device.told("step")), 1)
+    with mock.patch.dict(sys.modules, {"torch._guards": thing(detect_fake_mode=lambda: object())}):
+        graph._engine_run_backward()
+    equal(len(device.told("step")), 1)  # the compiler's
+
+
+# ---- the end ----
+
+
+@test
+def the_end_of_a_program():
+    ending, _ = load("job.ending")
+    done = []
+    with mock.patch.object(threading, "_shutdown", lambda: done.append("threads")), \
+            mock.patch("atexit._run_exitfuncs", lambda: done.append("exit functions")):
+        equal(raised(SystemExit, ending.stop, lambda: done.append("left")), "0")
+        equal(done, [])
+        threading._shutdown()
+    equal(done, ["threads", "exit functions", "left"])
+    thread = threading.Thread(target=lambda: raised(SystemExit, ending.stop, lambda: done.append("left at once")))
+    with mock.patch.object(threading, "_shutdown"):
+        thread.start()
+        thread.join()
+    equal(done[-1], "left at once")
+
+
+@test
+def what_was_printed_is_flushed():
+    ending, _ = load("job.ending")
+
+    class Stream(io.StringIO):
+        flushed = 0
+
+        def flush(self):
+            self.flushed += 1
+
+    out, err = Stream(), Stream()
+    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
+        ending.flush()
+    equal((out.flushed, err.flushed), (1, 1))
+    with mock.patch.object(sys, "stdout", None), mock.patch.object(sys, "stderr", err):
+        ending.flush()
+    equal(err.flushed, 2)
+
+
+# ---- tracebacks ----
+
+
+@test
+def tracebacks_are_the_users():
+    tracebacks, _ = load("job.tracebacks")
+    ours = compile("def through(function):\n    try:\n        function()\n    except ValueError as error:\n        raise KeyError('second')",
+                   tracebacks._OURS[0] + "x.py", "exec")
+    names = {}
+    exec(ours, names)
+
+    def fails():
+        raise ValueError("first")
+
+    try:
+        names["through"](fails)
+    except KeyError as error:
+        tracebacks.clean(error)
+        for one in (error, error.__context__):
+            equal([frame.name for frame in traceback.extract_tb(one.__traceback__)],
+                  ["tracebacks_are_the_users"] if one is error else ["fails"])

@@ -1,0 +1,358 @@
+"""The hook: what a program reads of values that no kernel computed."""
+import importlib
+import sys
+import threading
+from unittest import mock
+
+from hook_common import environment, equal, load, raised, test, thing
+
+
+# ---- truth values that a program tests ----
+
+
+class Value:
+    """Asks what its caller needs in the place of a truth value, as a tensor does."""
+
+    def __init__(self, answer):
+        self.answer, self.given = answer, []
+
+    def __bool__(self):
+        self.given.append(self.answer(sys._getframe(1)))
+        return bool(self.given[-1])
+
+
+@test
+def answers_let_a_program_go_on():
+    branches, _ = load("values.branches")
+    value = Value(branches.answer)
+
+    def makes_sure():
+        assert value, "a message"
+        if not value:
+            raise ValueError(f"{value.given} is wrong")
+
+    def refuses():
+        if value:
+            raise ValueError("wrong")
+        if not not value:
+            raise ValueError("wrong")
+
+    def either():
+        return 1 if value else 2
+
+    def returns_first():
+        if not value:
+            return 3
+        raise ValueError("the other way goes on")
+
+    makes_sure()
+    equal(value.given, [True, True])
+    value.given.clear()
+    refuses()
+    equal(value.given, [False, False])
+    value.given.clear()
+    either()
+    equal(value.given, [None])
+    equal(returns_first(), 3)
+
+
+@test
+def a_loop_that_waits_gets_the_other_answer():
+    branches, readbacks, _ = load("values.branches", "values.readbacks")
+    value, times = Value(lambda frame: readbacks.answer(frame, True)), 0
+    while not value:  # some releases of Python have the test twice, before the loop and at its end
+        times += 1
+    assert times in (branches._LOOPS - 1, branches._LOOPS), times
+    frame = sys._getframe()
+    equal(sum(branches.waits(frame) for _ in range(3 * branches._LOOPS)), 3)  # each time as many
+    equal([readbacks.answer(frame, False) for _ in range(branches._LOOPS)], [None] * (branches._LOOPS - 1) + [False])
+
+
+@test
+def the_policy_is_one_table():
+    """The hook's rows of src/device/policy.def: in that order, whatever it is, and without a row of the device between them."""
+    readbacks, partial, device = load("values.readbacks", "values.partial")
+    for module, table in ((readbacks, device.READS), (partial, device.LEAVES)):
+        places = [list(table).index(name) for name in module._ROWS]
+        equal(sorted(places), [*range(min(places), max(places) + 1)])
+    equal([row.__name__ for row in readbacks._rows], ["_shown", "_ensured", "_awaited"])
+    equal([row.__name__ for row in partial._leaves], ["leave_certain", "leave_partial"])
+    waits = lambda frame: True
+    with mock.patch.multiple(readbacks.branches, answer=lambda frame: False, waits=waits):
+        equal((readbacks.answer(sys._getframe(), True), readbacks.answer(sys._getframe(), False)), (False, False))
+        device.READS = dict(reversed(device.READS.items()))
+        other = importlib.reload(readbacks)
+        equal((other.answer(sys._getframe(), True), other.answer(sys._getframe(), False)), (True, False))
+
+
+@test
+def answers_are_forgotten_in_time():
+    branches, _ = load("values.branches")
+    value = Value(branches.answer)
+    for number in range(branches._KEPT + 10):
+        exec(compile("bool(value) or 1\nassert True", f"code {number}", "exec"), {"value": value})
+        assert len(branches._answers) <= branches._KEPT
+
+
+# ---- places where something unknown was read ----
+
+
+@test
+def the_last_place_that_failed_is_named():
+    readbacks, _ = load("values.readbacks")
+    with mock.patch.object(readbacks, "_OURS", "/nowhere"):
+
+        def reads(count=1):
+            for _ in range(count):
+                readbacks._remember(sys._getframe())
+
+        def fails():
+            readbacks._remember(sys._getframe())
+            readbacks._remember(sys._getframe())
+            raise ValueError("x")
+
+        def is_told(function, kind=ValueError):
+            try:
+                function()
+            except kind as error:
+                return readbacks.sentence(error, error.__traceback__)
+
+        reads()
+        assert is_told(fails).startswith(f"hook_values.py:{fails.__code__.co_firstlineno + 2} (`readbacks._remember")
+
+        def is_interrupted():
+            readbacks._remember(sys._getframe())
+            raise KeyboardInterrupt
+
+        assert is_told(is_interrupted, KeyboardInterrupt) is None
+        assert is_told(lambda: int("x")) is None  # nothing was read there
+        for number in range(readbacks._MOST + 5):
+            exec(compile("\n" * number + "remember(frame())", f"file {number}", "exec"),
+                 {"remember": readbacks._remember, "frame": lambda: sys._getframe(1)})
+            assert len(readbacks._places) <= readbacks._MOST
+        equal(next(reversed(readbacks._places))[0], f"file {readbacks._MOST + 4}")
+        equal(next(iter(readbacks._places))[0], "file 5")
+        exec(compile("\n" * 5 + "remember(frame())", "file 5", "exec"), {"remember": readbacks._remember, "frame": lambda: sys._getframe(1)})
+        equal(next(reversed(readbacks._places))[0], "file 5")  # the one that was read last
+
+
+# ---- choices ----
+
+
+@test
+def which_choices_are_assumed():
+    choices, _ = load("values.choices")
+    with environment(PLIMSOLL_ASSUME_ROUTE=""):
+        of = choices.Choice.of
+        for shape, arguments, assumed in (((4, 8), (2, -1), True), ((4, 8), (2,), True), ((4, 8), (2, None), True), ((4, 512), (2, -1), True),
+                                          ((4, 513), (2, -1), False), ((4, 8), (8, -1), False), ((4, 8), (7, -1), True), ((4, 8), (0, -1), False),
+                                          ((), (1, -1), False), ((8, 600), (2, 0), True), ((2, 8), (2, 0), False)):
+            equal(of(shape, arguments) is not None, assumed)
+        choice = of((4, 8), (2, 0 - 1))
+        equal((choice.rule, choice.among, choice.dimension, choice.count), ("balanced", 8, -1, 2))
+        equal(choices.Order.of((4, 8), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
+        equal(choices.Order.of((4, 8), (1, False)).dimension, 1)
+        equal(choices.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
+        drawn = choices.Order.drawn((4, 8), ())
+        equal((drawn.row, drawn.dimension, drawn.first, drawn.among), ("DRAW", -1, 4, 8))
+    for rule, assumed in (("one", "one"), ("none", None), ("balanced", "balanced"), ("other", None)):
+        with environment(PLIMSOLL_ASSUME_ROUTE=rule):
+            equal(getattr(choices.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
+            equal(choices.Order.of((4, 8), (1, False)) is None, assumed is None)
+            equal(choices.Order.drawn((4, 8), ()) is None, assumed is None)
+
+
+class Row(list):
+    """As much of a tensor of whole numbers as an assumption is put into."""
+
+    shape = property(lambda self: (len(self),))
+    numel = list.__len__
+    movedim = lambda self, source, to: self
+    expand = lambda self, shape: self
+    __radd__ = lambda self, number: Row(number + value for value in self)
+    __mod__ = lambda self, number: Row(value % number for value in self)
+
+    def copy_(self, values):
+        self[:] = values
+
+
+@test
+def what_is_drawn_and_in_which_order():
+    choices, _ = load("values.choices")
+    torch = thing(arange=lambda count: Row(range(count)))
+    place = Row([-1] * 4)
+    assert choices.Order.drawn((3, 10), ()).put(torch, place)
+    equal(place, [5, 6, 7, 8])  # none that ends a text
+    assert choices.Order.drawn((5,), ()).put(torch, place)
+    equal(place, [2, 3, 4, 0])
+    assert choices.Order("ORDER", 0).put(torch, place)
+    equal(place, [0, 1, 2, 3])
+    assert not choices.Order("ORDER", 0).put(torch, Row()) and not choices.Order.drawn((5,), ()).put(torch, Row())
+
+
+# ---- checks of arguments ----
+
+
+@test
+def checks_are_nested():
+    checks, device = load("values.checks")
+
+    class Distribution:
+        def __init__(self, inner=None, fails=False):
+            self._validate_sample(1)
+            if fails:
+                raise ValueError("invalid")
+
+        def _validate_sample(self, value):
+            pass
+
+    compiling = []
+    torch = thing(compiler=thing(is_compiling=lambda: bool(compiling)))
+    with mock.patch.dict(sys.modules, {"torch": torch}):
+        checks.hook_distributions(thing(Distribution=Distribution))
+        Distribution()
+        equal(device.told("checking"), [(1,), (1,), (-1,), (-1,)])
+        raised(ValueError, Distribution, fails=True)
+        equal(sum(more for more, in device.told("checking")), 0)
+        compiling.append(1)
+        Distribution()
+    equal(len(device.told("checking")), 8)
+
+
+# ---- operators that are computed ----
+
+
+class Shape:
+    """A tensor that only has one."""
+
+    dtype = "int64"
+
+    def __init__(self, *shape):
+        self.shape = shape
+
+    def clone(self):
+        return self
+
+
+@test
+def threads_share_an_operator():
+    """Two threads run `cat` at once, along different dimensions: what is known of a result follows from its own call."""
+    classify, partial, host, _ = load("values.classify", "values.partial", "values.host")
+    meeting, along = threading.Barrier(2, timeout=30), {}
+
+    class Shared(classify.Operator):
+        """Whoever is about to use it waits for the other."""
+
+        names, outs, devices, written, certain = [None, None], [False] * 2, [False] * 2, [False] * 2, None
+
+        def __init__(self):
+            pass
+
+        def __setattr__(self, name, value):
+            self.__dict__["_known" if name == "known" else name] = value
+
+        @property
+        def known(self):
+            meeting.wait()
+            return self._known
+
+        def call(self, tensors, dimension):
+            return Shape(dimension)
+
+    def cat(masks, dimension):
+        along[threading.current_thread().name] = dimension
+        return Shape(-1)  # of no result: nothing is put
+
+    host.torch = thing(Tensor=Shape, Tag=thing(pointwise=1), bool="bool", cat=cat, empty=lambda shape, **_: Shape(*shape),
+                             ones=lambda shape, **_: Shape(*shape))
+    host._types[4] = "int64"
+    operator = Shared()
+    partial.in_parts(operator, "cat", thing(_overloadname="", _schema=thing(returns=["Tensor"]), tags=()))
+    described = (None, 4, (2, 3), (3, 1), b"")
+    threads = [threading.Thread(target=partial.Parts(operator, [[described, described], dimension]).compute, args=(Shape(dimension),),
+                                name=str(dimension)) for dimension in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(along, {"0": 0, "1": 1})
+
+
+# ---- fills, and what is kept ----
+
+
+def fake_torch():
+    class Tensor:
+        def __init__(self, count, kind="cpu"):
+            self.count, self.device, self.filled = count, thing(type=kind), 0
+
+        def numel(self):
+            return self.count
+
+        def fill(self, *_, **__):
+            self.filled += 1
+            return self
+
+    for name in ("normal_", "uniform_", "trunc_normal_", "exponential_", "log_normal_"):
+        setattr(Tensor, name, lambda self, *args, **kwargs: self.fill())
+    return thing(Tensor=Tensor)
+
+
+@test
+def large_fills_of_the_host_are_skipped():
+    fills, device = load("fills")
+    torch = fake_torch()
+    with mock.patch.dict(sys.modules, {"torch": torch}):
+        fills.skip_large_fills(None)
+        for name in ("normal_", "uniform_", "trunc_normal_", "exponential_", "log_normal_"):
+            for count, kind, filled in ((1 << 20, "cpu", 0), ((1 << 20) - 1, "cpu", 1), (1 << 21, "cuda", 1)):
+                tensor = torch.Tensor(count, kind)
+                assert getattr(tensor, name)(0.5) is tensor
+                equal(tensor.filled, filled)
+
+        class Quantized(torch.Tensor):
+            pass
+
+        equal(Quantized(1 << 21).normal_().filled, 1)  # a class of the program's may keep something else
+    equal(set(device.told("note")), {("fills-skipped",)})
+
+
+@test
+def what_is_kept():
+    keep, device = load("values.keep")
+    for text, share in (("0.25", 0.25), ("2", 1.0), ("-1", 0.0), ("", None), ("x", None), ("0", 0.0)):
+        with environment(PLIMSOLL_ASSUME_KEEP=text):
+            equal(keep._keep(), share)
+    device.answers["expected"] = -1
+    kept = keep._kept(0.5)
+    equal([kept(count) for count in (0, 1, 2, 3, 7)], [0, 1, 1, 2, 4])  # halves go up
+    equal(device.told("note"), [("selection-assumed",)] * 5)
+    device.answers["expected"] = 0
+    equal(kept(7), 0)  # it is known
+    equal(len(device.told("note")), 5)
+
+
+def shaped(*shape):
+    size = 1
+    for extent in shape:
+        size *= extent
+    return thing(shape=shape, numel=lambda: size, dim=lambda: len(shape), dtype="float32", device="cuda", t=lambda: shaped(*shape[::-1]))
+
+
+@test
+def shapes_of_what_selects():
+    selections, _ = load("values.selections")
+    torch = thing(int64="int64", bool="bool", empty=lambda shape, dtype, device: shaped(*shape),
+                  broadcast_shapes=lambda a, b: max(a, b, key=len), Size=lambda shape: shaped(*shape))
+    aten = selections.operators(torch, lambda count: count // 4)["aten"]
+    equal(aten["nonzero"](shaped(4, 6)).shape, (6, 2))
+    equal(aten["masked_select"](shaped(8), shaped(4, 8)).shape, (8,))
+    equal([part.shape for part in aten["_unique2"](shaped(4, 2), True, True, True)], [(2,), (4, 2), (2,)])
+    equal([part.shape for part in aten["_unique2"](shaped(4, 2))], [(2,), (0,), (0,)])
+    equal([part.shape for part in aten["_unique2"](shaped(3))], [(1,), (0,), (0,)])  # what is not empty has one
+    equal([part.shape for part in aten["_unique2"](shaped(0))], [(0,), (0,), (0,)])
+    equal([part.shape for part in aten["unique_dim"](shaped(5, 3), 1, True, True, True)], [(5, 1), (3,), (1,)])
+    equal([part.shape for part in aten["unique_dim"](shaped(8, 0), 1)], [(8, 0), (0,), (0,)])
+    equal([part.shape for part in aten["unique_consecutive"](shaped(8, 2), dim=0)], [(2, 2), (0,), (0,)])
+    equal(aten["unique_consecutive"](shaped(8))[0].shape, (2,))
+    equal(selections.operators(torch, lambda count: count // 4)["torchvision"]["nms"](shaped(8, 4), shaped(8), 0.5).shape, (2,))
