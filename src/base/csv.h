@@ -1,5 +1,5 @@
 /*
- * A CSV file (RFC 4180) with a head line, whole in memory: truth files and results.
+ * A CSV file (RFC 4180) with a header, whole in memory: truth files and results.
  *
  * A spreadsheet runs a cell that begins with = + - or @. Where that is no number, an apostrophe is written before it, as
  * spreadsheets have it, and taken off again when such a table is read. This is the one writer of cells.

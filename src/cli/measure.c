@@ -1,3 +1,4 @@
+#include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
@@ -196,19 +197,19 @@ static void name_row(const struct request *r, struct plm_measured *m)
                  (unsigned long long)now);
 }
 
+/* "  SM active        62.5 %  (DCGM's SMACT)": a line for each, as for memory. */
 static void activity_show(const struct plm_reading *activity, const char *source)
 {
-    static const char *const names[PLM_METRICS] = {
-        [PLM_METRIC_GPUTL] = "GPUTL", [PLM_METRIC_GRACT] = "GRACT", [PLM_METRIC_SMACT] = "SMACT",
-        [PLM_METRIC_SMOCC] = "SMOCC", [PLM_METRIC_FP32A] = "FP32A", [PLM_METRIC_TENSO] = "TENSO",
-        [PLM_METRIC_DRAMA] = "DRAMA"};
-    const char *comma = "  ";
-    for (int i = 0; i < PLM_METRICS; i++)
-        if (activity->given[i]) {
-            printf("%s%s %.1f %%", comma, names[i], 100 * activity->value[i]);
-            comma = ", ";
-        }
-    printf(" (%s)\n", source);
+    char name[16];
+    for (int i = 0; i < PLM_METRICS; i++) {
+        if (!activity->given[i])
+            continue;
+        snprintf(name, sizeof name, "%s", plm_metric_name((enum plm_metric)i));
+        for (char *at = name; *at; at++)
+            *at = (char)toupper((unsigned char)*at);
+        printf("  %-15s %5.1f %%  (DCGM's %s)\n", plm_metric_words((enum plm_metric)i), 100 * activity->value[i], name);
+    }
+    printf("Utilization during these steps, read from %s.\n", source);
 }
 
 /* The step's time and the metrics; or one sentence that says why they are not given. */

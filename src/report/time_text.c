@@ -152,14 +152,12 @@ static void show_bounds_line(const struct plm_page *p, const struct plm_timing *
 /* "GPU util 98 %, SM active 84 %": those that are not zero, on a line of their own. */
 static void show_metrics(const struct plm_page *p, const struct plm_timing *t, int from, int to)
 {
-    static const char *const names[PLM_METRICS] = {"GPU util",    "graphics engine", "SM active",  "SM occupancy",
-                                                   "FP32 active", "tensor active",   "DRAM active"};
     const char *before = "  ";
     char text[16];
     for (int i = from; i < to; i++) {
         if (t->metric[i] <= 0)
             continue;
-        fprintf(p->out, "%s%s %s", before, names[i], share_text(text, t->metric[i], 1));
+        fprintf(p->out, "%s%s %s", before, plm_metric_words((enum plm_metric)i), share_text(text, t->metric[i], 1));
         before = ", ";
     }
     if (*before == ',')

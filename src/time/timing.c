@@ -23,6 +23,13 @@ const char *plm_metric_name(enum plm_metric metric)
     return metric < PLM_METRICS ? names[metric] : "";
 }
 
+const char *plm_metric_words(enum plm_metric metric)
+{
+    static const char *const words[PLM_METRICS] = {"GPU util",    "graphics engine", "SM active",  "SM occupancy",
+                                                   "FP32 active", "tensor active",   "DRAM active"};
+    return metric < PLM_METRICS ? words[metric] : "";
+}
+
 /* ---- costs: each different piece of a lane's work once for a card ---- */
 
 static void cost_of(const struct plm_machine *machine, const struct plm_works *works, uint32_t work,

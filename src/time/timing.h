@@ -43,7 +43,8 @@ enum plm_metric {
     PLM_METRIC_DRAMA,  /* the memory interface is */
     PLM_METRICS
 };
-const char *plm_metric_name(enum plm_metric metric); /* "gputl" */
+const char *plm_metric_name(enum plm_metric metric);  /* "gputl", as DCGM calls it */
+const char *plm_metric_words(enum plm_metric metric); /* "GPU util", as people do */
 
 struct plm_timing_options {
     struct plm_host_time host;

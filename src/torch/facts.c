@@ -8,11 +8,11 @@
     {PLM_TORCH_IS_LAYOUT, proved, since, until, NULL, name, seen, without}
 #define RULE(since, until, name, seen) {PLM_TORCH_IS_RULE, false, since, until, NULL, name, seen, ""}
 
-#define NO_OPERATORS "operators and modules of the backward pass (operators-unknown)"
-#define NO_OPERANDS  "the sizes of what kernels work on whose launch shows none (sizes-unknown)"
-#define NO_VALUES    "values that follow from the host's data (values-unknown)"
-#define NO_STREAMS   "the streams of blocks"
-#define NO_SIZES     "the sizes that were asked for"
+#define NO_OPERATORS "operator and module names in the backward pass (operators-unknown)"
+#define NO_OPERANDS  "tensor sizes of kernels whose launch does not show them (sizes-unknown)"
+#define NO_VALUES    "values that follow from host data (values-unknown)"
+#define NO_STREAMS   "the stream of each block"
+#define NO_SIZES     "the requested size of each block"
 
 static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
     [PLM_TORCH_REPORT] = FUNCTION(2001, 0, "libc10.so", PLM_TORCH_REPORT_NAME, "c10/core/Allocator.h", "all blocks"),
@@ -51,35 +51,36 @@ static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
     [PLM_TORCH_SEQUENCE_NEXT] =
         FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at15sequence_number4peekEv", "ATen/SequenceNumber.h", NO_OPERATORS),
     [PLM_TORCH_OPERATOR] = {PLM_TORCH_IS_PREFIX, false, 2001, 0, "libtorch_cpu.so", PLM_TORCH_OPERATOR_PREFIX,
-                            "ATen/ops/nonzero_ops.h", "the operator that reads a value back"},
+                            "ATen/ops/nonzero_ops.h", "the name of the operator that reads a value back"},
 
     [PLM_TORCH_CALLBACK] = LAYOUT(2001, 2015, false, "at::RecordFunctionCallback: 40 bytes",
                                   "ATen/record_function.h:RecordFunctionCallback", NO_OPERATORS),
-    [PLM_TORCH_SEQUENCE] = LAYOUT(2001, 2015, true, "where a RecordFunction has its sequence number",
+    [PLM_TORCH_SEQUENCE] = LAYOUT(2001, 2015, true, "offset of the sequence number in a RecordFunction",
                                   "ATen/record_function.h:RecordFunction", NO_OPERATORS),
-    [PLM_TORCH_INPUTS] = LAYOUT(2001, 2015, true, "where a RecordFunction has its inputs",
+    [PLM_TORCH_INPUTS] = LAYOUT(2001, 2015, true, "offset of the inputs in a RecordFunction",
                                 "ATen/record_function.h:RecordFunction", NO_OPERANDS),
-    [PLM_TORCH_IVALUE] = LAYOUT(2001, 2015, true, "c10::IValue: 16 bytes, the payload and then the tag",
-                                "ATen/core/ivalue.h:IValue", NO_OPERANDS),
+    [PLM_TORCH_IVALUE] =
+        LAYOUT(2001, 2015, true, "c10::IValue: 16 bytes, payload before tag", "ATen/core/ivalue.h:IValue", NO_OPERANDS),
     [PLM_TORCH_LIST] =
-        LAYOUT(2001, 2015, true, "where a list has its IValues", "ATen/core/List.h:ListImpl", NO_OPERANDS),
-    [PLM_TORCH_TENSOR] = LAYOUT(2001, 2015, true, "where a tensor has its sizes, number of elements and type",
+        LAYOUT(2001, 2015, true, "offset of the IValues in a list", "ATen/core/List.h:ListImpl", NO_OPERANDS),
+    [PLM_TORCH_TENSOR] = LAYOUT(2001, 2015, true, "offsets of sizes, element count and dtype in a tensor",
                                 "c10/core/TensorImpl.h:TensorImpl", NO_OPERANDS),
-    [PLM_TORCH_STORAGE] = LAYOUT(2001, 2015, true, "where a tensor has its storage, and that its memory",
+    [PLM_TORCH_STORAGE] = LAYOUT(2001, 2015, true, "offsets of a tensor's storage and of the storage's memory",
                                  "c10/core/StorageImpl.h:StorageImpl", NO_VALUES),
-    [PLM_TORCH_OUTPUTS] = LAYOUT(2001, 2015, true, "where a RecordFunction has its outputs",
+    [PLM_TORCH_OUTPUTS] = LAYOUT(2001, 2015, true, "offset of the outputs in a RecordFunction",
                                  "ATen/record_function.h:RecordFunction", NO_VALUES),
-    [PLM_TORCH_STREAM] = LAYOUT(2001, 2015, true, "c10::cuda::CUDAStream: device and number, in two registers",
+    [PLM_TORCH_STREAM] = LAYOUT(2001, 2015, true, "c10::cuda::CUDAStream: device and stream id, in two registers",
                                 "c10/core/Stream.h:Stream", NO_STREAMS),
-    [PLM_TORCH_ALLOCATE] = LAYOUT(2001, 2015, true, "c10::Allocator::allocate: the entry after the two destructors",
+    [PLM_TORCH_ALLOCATE] = LAYOUT(2001, 2015, true, "c10::Allocator::allocate: the vtable entry after both destructors",
                                   "c10/core/Allocator.h:Allocator", NO_SIZES),
 
-    [PLM_TORCH_BY_AGE] = RULE(2013, 0, "of free blocks of one size that of the oldest segment is taken", "#183591"),
-    [PLM_TORCH_TRIMS] = RULE(2014, 0, "cudaMallocAsync on a full card trims the pool and tries once more",
+    [PLM_TORCH_BY_AGE] =
+        RULE(2013, 0, "among free blocks of equal size, the one in the oldest segment is used", "#183591"),
+    [PLM_TORCH_TRIMS] = RULE(2014, 0, "on a full GPU, cudaMallocAsync trims the pool and retries once",
                              "a warning in logs of 2.14; conformance of 2.15"),
-    [PLM_TORCH_WHOLE_IS_LIMIT] = RULE(2006, 2009, "a memory fraction of 1 is a limit", "conformance of 2.6, 2.10"),
+    [PLM_TORCH_WHOLE_IS_LIMIT] = RULE(2006, 2009, "a memory fraction of 1 acts as a limit", "conformance of 2.6, 2.10"),
     [PLM_TORCH_SPLIT_ABOVE] =
-        RULE(2006, 2009, "max_split_size_mb must be more than the 20 of a large segment", "conformance of 2.6, 2.10"),
+        RULE(2006, 2009, "max_split_size_mb must exceed 20, the size of a large segment", "conformance of 2.6, 2.10"),
     [PLM_TORCH_ROUNDUP_OVERWRITES] =
         RULE(2006, 2009, "roundup_power2_divisions:[..,>:N] overwrites the last interval of the list",
              "conformance of 2.6, 2.10"),

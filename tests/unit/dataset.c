@@ -368,11 +368,11 @@ static void test_ends(void **state)
     assert_true(end[0].pid == 11 && end[3].pid == 14);
     assert_string_equal(end[0].why, "");
     assert_memory_equal(end[1].why, "no...", 5);
-    assert_string_equal(end[2].why, "it was ended by signal 2147483648");
+    assert_string_equal(end[2].why, "killed by signal 2147483648");
     assert_string_equal(end[3].why, "killed");
     unit_write(unit_path("ends.csv.errors"), errors, cut + 8);
     plm_chunk_ends(&chunk, end, COUNT(end));
-    assert_string_equal(end[3].why, "it was ended by signal 9");
+    assert_string_equal(end[3].why, "killed by signal 9");
     plm_chunk_clear(&chunk);
 }
 

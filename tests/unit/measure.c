@@ -206,7 +206,7 @@ static void test_dcgm_lines(void **state)
     struct plm_dcgm dcgm = {.card = 3};
     struct plm_reading r;
     (void)state;
-    assert_false(plm_dcgm_line(&dcgm, "GPU 3  97  0.5", &r)); /* without a head line nobody knows what they are */
+    assert_false(plm_dcgm_line(&dcgm, "GPU 3  97  0.5", &r)); /* without a header nobody knows what they are */
     assert_false(plm_dcgm_line(&dcgm, "# Entity  GPUTL  GRACT  SMACT  TMPTR  DRAMA", &r));
     assert_false(plm_dcgm_line(&dcgm, "      ID", &r));
     assert_true(plm_dcgm_line(&dcgm, "   GPU 3     97  0.991    N/A  45  0.25  ", &r));

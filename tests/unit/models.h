@@ -1,4 +1,4 @@
-/* Files of models for tests: a payload that is written down, with the head line that belongs to it. */
+/* Files of models for tests: a payload that is written down, with the header that belongs to it. */
 #ifndef PLM_UNIT_MODELS_H
 #define PLM_UNIT_MODELS_H
 

@@ -371,7 +371,7 @@ static void refused(const char *text, size_t size, int code, const char *part)
     plm_methods_model_close(&learned);
 }
 
-/* A payload with one part replaced, and the head line that belongs to it. */
+/* A payload with one part replaced, and the header that belongs to it. */
 static void refused_with(const char *good, const char *from, const char *to, const char *part)
 {
     const char *payload = strchr(good, '\n') + 1, *at = strstr(payload, from), *path;

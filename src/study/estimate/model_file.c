@@ -334,7 +334,7 @@ int plm_model_file_bytes(const char *path, const char *what, struct plm_model_fi
     return status;
 }
 
-/* Files of before there was this head line: a kind and a version, then whose they are. */
+/* Files of before there was this header: a kind and a version, then whose they are. */
 static bool is_old(const struct plm_model_file *r, char method[PLM_TREE_NAME])
 {
     static const char *const kinds[] = {"plimsoll-forest", "plimsoll-boosted", "plimsoll-network"};

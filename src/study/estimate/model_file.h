@@ -1,5 +1,5 @@
 /*
- * Files of what methods have learned (docs/models.md): one head line, `plimsoll-model VERSION KIND CHECKSUM LENGTH`, and
+ * Files of what methods have learned (docs/models.md): one header line, `plimsoll-model VERSION KIND CHECKSUM LENGTH`, and
  * the payload, which is text with one statement in a line. KIND is whose it is: the name of a method, or of a correction.
  * CHECKSUM (CRC-32, eight digits) and LENGTH are those of the payload, and are checked before anything of it is read.
  *
@@ -29,7 +29,7 @@ struct plm_model_file {
 };
 
 int plm_model_file_open(const char *path, struct plm_model_file *file, struct plm_error *error);
-/* Any file as it is, without a head line; `what` for sentences: "a checkpoint". */
+/* Any file as it is, without a header; `what` for sentences: "a checkpoint". */
 int plm_model_file_bytes(const char *path, const char *what, struct plm_model_file *file, struct plm_error *error);
 void plm_model_file_close(struct plm_model_file *file);
 
@@ -65,7 +65,7 @@ int plm_model_file_end(const struct plm_model_file *file);
 void plm_model_file_put_features(FILE *out, const struct plm_tree_feature *feature, size_t features);
 void plm_model_file_put_trees(FILE *out, const struct plm_trees *trees);
 void plm_model_file_put_values(FILE *out, const double *value, size_t values);
-/* The head line and the payload, which `put` writes. PLM_EIO. */
+/* The header and the payload, which `put` writes. PLM_EIO. */
 int plm_model_file_save(FILE *out, const char *kind, void (*put)(FILE *out, const void *what), const void *what);
 
 #endif

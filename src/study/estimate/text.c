@@ -13,7 +13,7 @@ enum { METHOD = 23, PARADIGM = 10, TIME = 8, VERDICT = 4, LEAVES_OUT = 46 };
 
 struct layout {
     bool wide; /* room for what a method leaves out in the same line */
-    bool numbered; /* cards have numbers in the head line, and a line with their names */
+    bool numbered; /* cards have numbers in the header, and a line with their names */
     int verdict; /* columns of one */
 };
 

@@ -277,7 +277,7 @@ int plm_timed_bench_load(struct plm_timed_bench *bench, struct plm_error *error)
         run->works = &bench->record[record[i]].works;
         run->lane = lane_of(run->works, run->pid);
         if (!run->lane)
-            snprintf(run->why, sizeof run->why, "it did not use the GPU");
+            snprintf(run->why, sizeof run->why, "did not use the GPU");
     }
     free(record);
     return 0;

@@ -49,7 +49,7 @@ struct plm_timed_truth {
     size_t without; /* rows that have none */
 };
 
-/* What a table has truth of, by its head line. False: neither step times nor metrics, or memory too: that is first, and
+/* What a table has truth of, by its header. False: neither step times nor metrics, or memory too: that is first, and
    *kind is what it has besides. */
 bool plm_timed_truth_recognize(const struct plm_csv *table, enum plm_timed_kind *kind);
 

@@ -158,7 +158,7 @@ int plm_label_process(const struct plm_labeller *l, uint64_t pid, const struct p
             time_label(l, lane, plan, labels);
             return 0;
         }
-    return plm_fail(error, PLM_ENOTFOUND, "it asked the GPU for nothing");
+    return plm_fail(error, PLM_ENOTFOUND, "did not use the GPU");
 }
 
 int plm_label_job(const struct plm_labeller *l, struct plm_labels *labels, struct plm_error *error)
@@ -168,7 +168,7 @@ int plm_label_job(const struct plm_labeller *l, struct plm_labels *labels, struc
     struct plm_timing timing;
     *labels = (struct plm_labels){0};
     if (!l->job->lanes)
-        return plm_fail(error, PLM_ENOTFOUND, "it asked the GPU for nothing");
+        return plm_fail(error, PLM_ENOTFOUND, "did not use the GPU");
     if (known.what != PLM_KNOWN_PEAK)
         return plm_fail(error, PLM_EINVAL, "%s", known.why);
     memory_label(l, l->job, plm_job_largest(l->job), labels);

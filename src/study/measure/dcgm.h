@@ -22,7 +22,7 @@ enum { PLM_DCGM_COLUMNS = 16 };
 struct plm_dcgm {
     int card;                      /* DCGM's number of it */
     int column[PLM_DCGM_COLUMNS];  /* the metric of each, -1: another one */
-    int columns;                   /* 0: no head line was seen yet */
+    int columns;                   /* 0: no header was seen yet */
 };
 
 /* The fields of all metrics, as `dcgmi dmon -e` takes them. */

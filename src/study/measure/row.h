@@ -2,7 +2,7 @@
  * One measured run, and the truth file that it is a row of: the columns that `plimsoll evaluate` reads, and more.
  *
  * plm_measured_read() reads what the hook left of a process, plm_measured_append() adds the row to a file, which it
- * makes with a head line if it is not there. Plain values, nothing to free. Fails with one sentence: PLM_EIO,
+ * makes with a header if it is not there. Plain values, nothing to free. Fails with one sentence: PLM_EIO,
  * PLM_EFORMAT (a file with other columns, an unusable report).
  */
 #ifndef PLM_MEASURE_ROW_H

@@ -89,9 +89,9 @@ static void done_read(const struct plm_chunk *chunk, struct plm_chunk_end *end, 
             continue;
         end[line].pid = pid;
         if (status < 0)
-            snprintf(end[line].why, sizeof end[line].why, "it was ended by signal %u", 0u - (unsigned)status);
+            snprintf(end[line].why, sizeof end[line].why, "killed by signal %u", 0u - (unsigned)status);
         else if (status)
-            snprintf(end[line].why, sizeof end[line].why, "it ended with status %d", status);
+            snprintf(end[line].why, sizeof end[line].why, "exited with status %d", status);
         else
             end[line].why[0] = '\0';
     }
@@ -123,7 +123,7 @@ void plm_chunk_ends(const struct plm_chunk *chunk, struct plm_chunk_end *end, si
     plm_child_last_line(fopen(log, "re"), false, line);
     for (size_t i = 0; i < rows; i++) {
         end[i] = (struct plm_chunk_end){0};
-        snprintf(end[i].why, sizeof end[i].why, "%.190s", line[0] ? line : "it did not come to an end");
+        snprintf(end[i].why, sizeof end[i].why, "%.190s", line[0] ? line : "did not finish");
     }
     done_read(chunk, end, rows);
     errors_read(chunk, end, rows);
