@@ -241,7 +241,7 @@ static void show_until_then(const struct plm_job *job)
     char allocated[32], reserved[32];
     if (lane)
         printf("Peak until then: %s allocated, %s reserved, %d step%s done (--full shows the report)\n",
-               plm_size_text(allocated, sizeof allocated, lane->summary->allocated_peak),
+               plm_size_text(allocated, sizeof allocated, lane->summary->allocated_peak.bytes),
                plm_size_text(reserved, sizeof reserved, lane->summary->reserved_peak), job->summary.steps,
                job->summary.steps == 1 ? "" : "s");
 }

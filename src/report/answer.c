@@ -214,7 +214,7 @@ static void show_next(const struct plm_page *p, const struct plm_report_asked *a
     bool tune;
     if (!record || !row->need || row->answer.verdict == PLM_FITS || !lane)
         return;
-    tune = row->need <= row->usable + (a->fits->need.reserved - lane->summary->allocated_peak);
+    tune = row->need <= row->usable + (a->fits->need.reserved - lane->summary->allocated_peak.bytes);
     word = plm_words_quote(&record, 1);
     fprintf(p->out, tune ? "  Next: plimsoll tune --gpu %s %s\n" : "  Next: plimsoll fit %s%s\n",
             tune ? row->card->id : "", word);

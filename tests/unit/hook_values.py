@@ -70,7 +70,7 @@ def a_loop_that_waits_gets_the_other_answer():
 
 @test
 def the_policy_is_one_table():
-    """The hook's rows of src/device/policy.def: in that order, whatever it is, and without a row of the device between them."""
+    """The hook's rows of src/common/policy.def: in that order, whatever it is, and without a row of the device between them."""
     readbacks, partial, device = load("values.readbacks", "values.partial")
     for module, table in ((readbacks, device.READS), (partial, device.LEAVES)):
         places = [list(table).index(name) for name in module._ROWS]
