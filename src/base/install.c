@@ -12,16 +12,21 @@
 
 /* Where each kind of installation keeps things, relative to the program's folder. */
 struct layout {
-    const char *shims, *libraries, *sampler, *hook, *data;
+    const char *shims, *programs, *libraries, *sampler, *hook, *data;
 };
 
 static const struct layout layouts[] = {
-    {"src/shim", "src/device", "src/study/measure", "../hook", "../data"}, /* a build folder inside the source tree */
-    {"../lib/plimsoll/shim", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll"},
-    {"../lib64/plimsoll/shim", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll"},
-    {"../lib/x86_64-linux-gnu/plimsoll/shim", "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll",
-     "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll"},
-    {"../share/plimsoll/shim", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll"},
+    {"src/shim", "src/shim/smi", "src/device", "src/study/measure", "../hook",
+     "../data"}, /* a build folder inside the source tree */
+    {"../lib/plimsoll/shim", "../lib/plimsoll/bin", "../lib/plimsoll", "../lib/plimsoll", "../lib/plimsoll",
+     "../lib/plimsoll"},
+    {"../lib64/plimsoll/shim", "../lib64/plimsoll/bin", "../lib64/plimsoll", "../lib64/plimsoll", "../lib64/plimsoll",
+     "../lib64/plimsoll"},
+    {"../lib/x86_64-linux-gnu/plimsoll/shim", "../lib/x86_64-linux-gnu/plimsoll/bin",
+     "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll", "../lib/x86_64-linux-gnu/plimsoll",
+     "../lib/x86_64-linux-gnu/plimsoll"},
+    {"../share/plimsoll/shim", "../share/plimsoll/bin", "../share/plimsoll", "../share/plimsoll", "../share/plimsoll",
+     "../share/plimsoll"},
 };
 
 /* Makes FOLDER/PART/FILE an absolute path without dots; false if it does not exist. */
@@ -48,7 +53,7 @@ int plm_install_find(struct plm_install *install, struct plm_error *error)
     *slash = '\0';
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         const struct layout *l = &layouts[i];
-        if (path_place(install->shims, self, l->shims, "") &&
+        if (path_place(install->shims, self, l->shims, "") && path_place(install->programs, self, l->programs, "") &&
             path_place(install->device, self, l->libraries, "libplimsoll-device.so") &&
             path_place(install->audit, self, l->libraries, "libplimsoll-audit.so") &&
             path_place(install->sampler, self, l->sampler, "libplimsoll-sampler.so") &&

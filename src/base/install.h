@@ -11,6 +11,7 @@ struct plm_error;
 
 struct plm_install {
     char shims[4096];         /* folder of the replacement libraries */
+    char programs[4096];      /* folder of what the job finds first on its PATH: nvidia-smi */
     char device[4096];        /* libplimsoll-device.so */
     char audit[4096];         /* libplimsoll-audit.so */
     char hook[4096];          /* plimsoll_hook/__init__.py */

@@ -67,7 +67,7 @@ int plm_cli_assume_parse(const char *text, struct plm_cli_assume *assume, struct
     return status;
 }
 
-/* LD_PRELOAD is split at blanks and colons and LD_AUDIT at colons, with no way to quote them. A path
+/* LD_PRELOAD is split at blanks and colons, LD_AUDIT and PATH at colons, with no way to quote them. A path
    that has some is reached through a descriptor that this process holds open until it ends. */
 static const char *preloadable(const char *path, char *buffer, size_t size)
 {
@@ -106,7 +106,17 @@ static void assume_set_environment(const struct plm_cli_assume *assume)
     setenv("PLIMSOLL_ASSUME_ROUTE", routes[assume->route], 1);
 }
 
-static void launch_set_environment(const struct plm_cli_launch *l, const char *device, const char *audit)
+/* A job without a PATH has the system's, which one that is set would hide. */
+static void path_set(const char *programs)
+{
+    char standard[256];
+    if (!getenv("PATH") && confstr(_CS_PATH, standard, sizeof standard) <= sizeof standard)
+        setenv("PATH", standard, 1);
+    plm_prepend("PATH", programs);
+}
+
+static void launch_set_environment(const struct plm_cli_launch *l, const char *device, const char *audit,
+                                   const char *programs)
 {
     char card[4300];
 
@@ -141,14 +151,15 @@ static void launch_set_environment(const struct plm_cli_launch *l, const char *d
     setenv("TRITON_LIBCUDA_PATH", l->install->shims, 0);
     plm_prepend("LD_PRELOAD", device);
     plm_prepend("LD_AUDIT", audit);
+    path_set(programs);
     for (char **variable = l->environment; variable && *variable; variable++)
         putenv(*variable);
 }
 
 struct start {
     const struct plm_cli_launch *launch;
-    const char *device, *audit, *board;
-    char held[2][64];
+    const char *device, *audit, *programs, *board;
+    char held[3][64];
 };
 
 /* The board of messages is held open by this process: all ranks that it starts share it. NULL: there is none. */
@@ -168,7 +179,7 @@ static void launch_prepare(void *context)
 {
     const struct start *s = context;
     set_or_clear("PLIMSOLL_MESSAGES", s->board);
-    launch_set_environment(s->launch, s->device, s->audit);
+    launch_set_environment(s->launch, s->device, s->audit, s->programs);
     if (s->launch->aside)
         dup2(STDERR_FILENO, STDOUT_FILENO);
 }
@@ -179,6 +190,7 @@ static struct plm_child make_child(const struct plm_cli_launch *l, struct start 
     s->board = launch_board();
     s->device = preloadable(l->install->device, s->held[0], sizeof s->held[0]);
     s->audit = preloadable(l->install->audit, s->held[1], sizeof s->held[1]);
+    s->programs = preloadable(l->install->programs, s->held[2], sizeof s->held[2]);
     return (struct plm_child){.words = (const char *const *)l->command,
                               .prepare = launch_prepare,
                               .context = s,

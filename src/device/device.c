@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "device/footprint.h"
+#include "device/holdings.h"
 #include "device/internal.h"
 #include "device/values.h"
 #include "record/writer.h"
@@ -153,8 +154,10 @@ int plm_device_select(int index)
 
 void plm_device_activate(int index)
 {
-    if (index >= 0 && index < PLM_DEVICES_MAX)
-        atomic_store_explicit(&device.active[index], true, memory_order_relaxed);
+    if (index < 0 || index >= PLM_DEVICES_MAX || atomic_load_explicit(&device.active[index], memory_order_relaxed))
+        return;
+    atomic_store_explicit(&device.active[index], true, memory_order_relaxed);
+    plm_holdings_open(index);
 }
 
 bool plm_device_active(int index)

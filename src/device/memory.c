@@ -32,7 +32,7 @@ static int alloc_pages(struct space *s, int device, enum owner_kind kind, uint64
     base = plm_space_range_take(s, whole, 0);
     o = base ? plm_owner_new(kind, device, base, size) : NULL;
     if (!o) {
-        s->used -= whole;
+        plm_space_discharge(s, device, whole);
         if (base)
             plm_space_range_give(s, base, whole);
         return base ? PLM_DEV_NOHOST : PLM_DEV_NOMEM;
@@ -53,7 +53,7 @@ static void free_pages(struct space *s, struct owner *o)
     plm_owner_set(o->base, whole, NULL);
     if (o->pool || whole <= PLM_BACKED_MAX)
         plm_space_page_unback(o->base, whole);
-    s->used -= whole;
+    plm_space_discharge(s, o->device, whole);
     plm_space_range_give(s, o->base, whole);
     plm_space_record(false, o->device, o->base, whole, record_kind(o), o->text);
     free(o);

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "device/footprint.h"
+#include "device/holdings.h"
 #include "device/internal.h"
 #include "device/known.h"
 #include "device/promised.h"
@@ -221,7 +222,14 @@ bool plm_space_charge(struct space *s, int device, uint64_t size)
         return false;
     }
     s->used += size;
+    plm_holdings_set(device, taken + size);
     return true;
+}
+
+void plm_space_discharge(struct space *s, int device, uint64_t size)
+{
+    s->used -= size;
+    plm_holdings_set(device, s->used + plm_footprint_taken(device));
 }
 
 uint64_t plm_memory_used(int device)

@@ -94,6 +94,7 @@ void plm_space_page_unback(uint64_t base, uint64_t size);
 
 /* The account; the caller holds the lock, and has called plm_footprint_start(). */
 bool plm_space_charge(struct space *s, int device, uint64_t size);
+void plm_space_discharge(struct space *s, int device, uint64_t size);
 void plm_space_record(bool alloc, int device, uint64_t base, uint64_t size, enum plm_record_memory kind,
                       uint32_t owner);
 

@@ -115,7 +115,7 @@ static void drop_handle(struct handle *h)
     while (*link != h)
         link = &(*link)->next;
     *link = h->next;
-    plm_space_of(h->device)->used -= h->size;
+    plm_space_discharge(plm_space_of(h->device), h->device, h->size);
     plm_space_record(false, h->device, h->number, h->size, PLM_RECORD_VMM, 0);
     free(h);
 }

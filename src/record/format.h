@@ -20,6 +20,7 @@
 #define PLM_RECORD_HEADER      32768u
 #define PLM_RECORD_CHUNK       262144u
 #define PLM_RECORD_SLOTS       256
+#define PLM_RECORD_HOLDERS     512
 
 /* What a process shows while it runs; read by the progress line. One slot per process that uses CUDA. */
 struct plm_live {
@@ -30,6 +31,15 @@ struct plm_live {
     _Atomic uint64_t reserved, reserved_peak;
     _Atomic uint32_t stage;  /* enum plm_live_stage */
     _Atomic uint32_t passes; /* calls of whole models since the last backward pass */
+};
+
+/* What a process holds of a card, for those that ask how full the card is. One row per process and card. */
+struct plm_held {
+    _Atomic uint32_t pid; /* 0: not used, or not yet */
+    uint32_t node;        /* of the world, where ranks of several nodes are simulated */
+    uint32_t card;        /* of that node, from 1 */
+    uint32_t reserved;
+    _Atomic uint64_t bytes;
 };
 
 enum plm_live_stage {
@@ -66,8 +76,10 @@ struct plm_record_header {
     uint32_t slots;
     struct plm_live live[PLM_RECORD_SLOTS];
     _Atomic uint32_t stopped;     /* of the first writer that had to; 0: none had */
-    uint32_t reserved;
+    _Atomic uint32_t holders;     /* rows taken */
+    struct plm_held held[PLM_RECORD_HOLDERS];
 };
+_Static_assert(sizeof(struct plm_record_header) <= PLM_RECORD_HEADER, "the header has room for its tables");
 
 struct plm_record_chunk {
     uint32_t magic;

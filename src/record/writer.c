@@ -78,6 +78,11 @@ struct plm_live *plm_record_live(void)
     return writer.live;
 }
 
+struct plm_record_header *plm_record_shared(void)
+{
+    return my_pen()->writer->header;
+}
+
 bool plm_record_abandoned(void)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};

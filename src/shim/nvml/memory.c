@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include "device/device.h"
+#include "device/holdings.h"
+#include "record/format.h"
 #include "shim/nvml/nvml.h"
 #include "device/shim.h"
 
@@ -28,13 +30,33 @@ struct process {
 #define NO_INSTANCE 0xffffffffu /* the process does not run on a MIG instance */
 #define BAR1_BYTES  (256ull << 20) /* the usual window; nothing is mapped through it */
 
-/* The driver keeps a part of the memory, which CUDA's total leaves out and this library's contains. */
+/* Hidden cards have no number of CUDA's, and nothing of this process. */
+static unsigned others(const struct plm_nvml_device *device, struct plm_holdings_row *out, unsigned room)
+{
+    const uint32_t number = plm_device_number(device->ordinal);
+    return plm_holdings_others(number ? number : (uint32_t)device->index + 1, out, room);
+}
+
+static uint64_t held_by_others(const struct plm_nvml_device *device)
+{
+    struct plm_holdings_row holder[PLM_RECORD_HOLDERS];
+    const unsigned count = others(device, holder, PLM_RECORD_HOLDERS);
+    uint64_t bytes = 0;
+    for (unsigned i = 0; i < count; i++)
+        bytes += holder[i].bytes;
+    return bytes;
+}
+
+/* The driver keeps a part of the memory, which CUDA's total leaves out and this library's contains. Unlike CUDA's, its
+   figures are of all processes. */
 static struct memory_info_v2 account(const struct plm_nvml_device *device)
 {
     const struct plm_card *card = plm_device_card(device->ordinal);
+    const uint64_t held = held_by_others(device);
     struct memory_info_v2 info = {0};
     uint64_t total = 0;
     plm_device_memory(device->ordinal, &info.free, &total);
+    info.free = info.free > held ? info.free - held : 0;
     info.total = card->memory_nvml > total ? card->memory_nvml : total;
     info.reserved = info.total - total;
     info.used = total > info.free ? total - info.free : 0;
@@ -82,46 +104,58 @@ PLM_API int nvmlDeviceGetBAR1MemoryInfo(struct plm_nvml_device *device, struct m
     return PLM_NVML_OK;
 }
 
-/* How many processes to list: this one, once it has a context. `out` NULL or too short asks for the
-   number only. */
-static int list(const struct plm_nvml_device *device, unsigned *count, const void *out, struct process *process)
+static struct process process_of(const struct plm_nvml_device *device, uint32_t pid, uint64_t bytes)
 {
-    unsigned room, running;
+    struct process process = {pid, bytes, NO_INSTANCE, NO_INSTANCE};
+    if (device->instance) {
+        process.gpu_instance = 1;
+        process.compute_instance = 0;
+    }
+    return process;
+}
+
+/* The processes of the job that have a context on the card, this one first. `out` NULL or too short asks for their
+   number only. */
+static int list(const struct plm_nvml_device *device, unsigned *count, const void *out,
+                struct process process[PLM_RECORD_HOLDERS + 1])
+{
+    struct plm_holdings_row holder[PLM_RECORD_HOLDERS];
+    unsigned room, n = 0, held;
+    uint64_t free_bytes, total;
     int status = plm_nvml_check(device);
     if (status)
         return status;
     if (!count)
         return PLM_NVML_INVALID_ARGUMENT;
     room = out ? *count : 0;
-    running = plm_device_active(device->ordinal) ? 1 : 0;
-    *count = running;
-    if (room < running)
-        return PLM_NVML_INSUFFICIENT_SIZE;
-    *process = (struct process){(unsigned)getpid(), account(device).used, NO_INSTANCE, NO_INSTANCE};
-    if (device->instance) {
-        process->gpu_instance = 1;
-        process->compute_instance = 0;
+    if (plm_device_active(device->ordinal)) {
+        plm_device_memory(device->ordinal, &free_bytes, &total);
+        process[n++] = process_of(device, (uint32_t)getpid(), total > free_bytes ? total - free_bytes : 0);
     }
-    return PLM_NVML_OK;
+    held = others(device, holder, PLM_RECORD_HOLDERS);
+    for (unsigned i = 0; i < held; i++)
+        process[n++] = process_of(device, holder[i].pid, holder[i].bytes);
+    *count = n;
+    return room < n ? PLM_NVML_INSUFFICIENT_SIZE : PLM_NVML_OK;
 }
 
 PLM_API int nvmlDeviceGetComputeRunningProcesses(struct plm_nvml_device *device, unsigned *count,
                                                  struct process_v1 *out)
 {
-    struct process process;
-    int status = list(device, count, out, &process);
-    if (!status && *count)
-        *out = (struct process_v1){process.pid, process.used};
+    struct process process[PLM_RECORD_HOLDERS + 1];
+    int status = list(device, count, out, process);
+    for (unsigned i = 0; !status && i < *count; i++)
+        out[i] = (struct process_v1){process[i].pid, process[i].used};
     return status;
 }
 
 PLM_API int nvmlDeviceGetComputeRunningProcesses_v3(struct plm_nvml_device *device, unsigned *count,
                                                     struct process *out)
 {
-    struct process process;
-    int status = list(device, count, out, &process);
-    if (!status && *count)
-        *out = process;
+    struct process process[PLM_RECORD_HOLDERS + 1];
+    int status = list(device, count, out, process);
+    for (unsigned i = 0; !status && i < *count; i++)
+        out[i] = process[i];
     return status;
 }
 
