@@ -407,13 +407,43 @@ static enum weight doubt_steps(const struct plm_job *job, char out[256])
     return MEDIUM;
 }
 
+/* The device whose peak came after the last step of its process, the highest of them; NULL: none has. */
+static const struct plm_summary_device *peak_outside(const struct plm_summary *s)
+{
+    const struct plm_summary_device *found = NULL;
+    for (int i = 0; i < s->devices; i++) {
+        const struct plm_summary_device *d = &s->device[i];
+        if (d->steps && d->peak_step >= (uint32_t)d->steps && (!found || d->allocated_peak > found->allocated_peak))
+            found = d;
+    }
+    return found;
+}
+
+/* What steps repeat tells nothing of it. With --until-exit all of the command is what was asked about. */
+static enum weight doubt_outside(const struct plm_job *job, char out[256])
+{
+    const struct plm_fit_known known = plm_fit_known(job);
+    const struct plm_summary_device *d = peak_outside(&job->summary);
+    uint64_t within = 0;
+    char peak[32], step[32];
+    if (!d || known.failed || known.what == PLM_KNOWN_NOTHING)
+        return NO_DOUBT;
+    for (int i = 0; i < d->steps; i++)
+        within = d->step[i].allocated_peak > within ? d->step[i].allocated_peak : within;
+    snprintf(out, 256,
+             "the peak of rank %d, %s, came after its last counted step (%d): within the steps it allocated %s",
+             d->rank, plm_size_text(peak, sizeof peak, d->allocated_peak), d->steps,
+             plm_size_text(step, sizeof step, within));
+    return plm_summary_config(&job->summary, "until-exit") ? WORTH_SAYING : MEDIUM;
+}
+
 typedef enum weight doubt(const struct plm_job *job, char out[256]);
 
 /* In the order in which they are told; docs/accuracy.md has the same table in words. */
-static doubt *const doubts[] = {doubt_known,       doubt_width,   doubt_read,        doubt_choice,
-                                doubt_absent,      doubt_history, doubt_history_end, doubt_workspaces,
-                                doubt_stack_taken, doubt_stack,   doubt_shared,      doubt_idle,
-                                doubt_late,        doubt_object,  doubt_refused,     doubt_steps};
+static doubt *const doubts[] = {doubt_known,   doubt_width,       doubt_read,       doubt_choice,      doubt_absent,
+                                doubt_history, doubt_history_end, doubt_workspaces, doubt_stack_taken, doubt_stack,
+                                doubt_shared,  doubt_idle,        doubt_late,       doubt_object,      doubt_refused,
+                                doubt_steps,   doubt_outside};
 
 _Static_assert(sizeof doubts / sizeof doubts[0] == PLM_DOUBTS, "callers have room for all");
 

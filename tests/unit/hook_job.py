@@ -21,7 +21,7 @@ def counted():
 @test
 def steps_of_several_optimizers():
     steps, _, device = counted()
-    counts, one, two, rare = steps.Steps(), object(), object(), object()
+    counts, one, two, rare = steps.Steps(), thing(), thing(), thing()
     counts.optimizers = True
     counts.after(one)
     equal(device.told("step"), [(1, 1)])
@@ -37,6 +37,59 @@ def steps_of_several_optimizers():
     equal([number for number, _ in device.told("step")], [1, 2, 3])  # each once
 
 
+class Optimizer:
+    def __init__(self, *parameters):
+        self.param_groups = [{"params": list(parameters)}]
+
+
+@test
+def an_optimizer_in_place_of_another():
+    """A new one for each step, whether the one before is gone, its address taken, or not."""
+    for kept in (False, True):
+        steps, _, device = counted()
+        counts, parameter, all_of_them = steps.Steps(), thing(), []
+        counts.optimizers = True
+        for _ in range(5):
+            optimizer = Optimizer(parameter)
+            counts.after_backward()
+            counts.after(optimizer)
+            if kept:
+                all_of_them.append(optimizer)
+            else:
+                del optimizer
+        equal(device.told("step"), [(1, 1), (2, 1), (3, 1), (4, 1), (5, 1)])
+
+
+@test
+def models_one_after_the_other():
+    """An optimizer that is gone is not waited for, and the count goes on."""
+    steps, _, device = counted()
+    counts = steps.Steps()
+    counts.optimizers = True
+    for _ in range(2):
+        parameter = thing()
+        optimizer = Optimizer(parameter)
+        for _ in range(2):
+            counts.after_backward()
+            counts.after(optimizer)
+        del optimizer
+    equal(device.told("step"), [(1, 1), (2, 1), (3, 1), (4, 1)])
+
+
+@test
+def two_optimizers_of_the_same_parameters():
+    """One within the other, as SAM has it: both step after one backward pass, and are one step of the job."""
+    steps, _, device = counted()
+    counts, parameter = steps.Steps(), thing()
+    inner, outer = Optimizer(parameter), Optimizer(parameter)
+    counts.optimizers = True
+    for _ in range(3):
+        counts.after_backward()
+        counts.after(inner)
+        counts.after(outer)
+    equal(device.told("step"), [(1, 1), (2, 2), (3, 2)])
+
+
 @test
 def backward_passes_are_steps_until_there_is_an_optimizer():
     steps, ending, device = counted()
@@ -46,7 +99,8 @@ def backward_passes_are_steps_until_there_is_an_optimizer():
     equal(device.told("step"), [(1, 0), (2, 0), (3, 0)])
     counts.optimizers = True
     counts.after_backward()
-    counts.after(object())
+    optimizer = thing()
+    counts.after(optimizer)
     equal(device.told("step")[3:], [(4, 1)])
     counts.after_backward()
     equal(len(device.told("step")), 4)
@@ -55,7 +109,7 @@ def backward_passes_are_steps_until_there_is_an_optimizer():
 @test
 def a_stop_within_a_pass_waits_for_its_end():
     steps, ending, device = counted()
-    counts, optimizer = steps.Steps(), object()
+    counts, optimizer = steps.Steps(), thing()
     counts.optimizers, counts.running = True, 1
     device.answers["step"] = True
     stops = []
@@ -63,7 +117,7 @@ def a_stop_within_a_pass_waits_for_its_end():
         counts.after(optimizer)
         assert counts.due and not stops
         counts.after(optimizer)  # nothing more counts
-        equal(counts.counts[id(optimizer)], 1)
+        equal([one.number for one in counts.counted], [1])
         counts.running = 0
         counts.after_backward()
         assert len(stops) == 1 and counts.stopping and not counts.due

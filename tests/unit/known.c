@@ -525,12 +525,35 @@ static void steps(void **state)
     assert_string_equal(plm_confidence_grounds(&m.job, grounds), "last 2 of 3 steps identical, nothing refused");
 }
 
+/* Steps that repeat say nothing about a peak after the last of them. */
+static void peak_after_the_steps(void **state)
+{
+    char text[256];
+    struct made m;
+    (void)state;
+    job_make(&m, 6000, "0", "no");
+    m.job.summary.steps = m.device[0].steps = 3;
+    for (int k = 0; k < 3; k++)
+        m.step[k] = (struct plm_step){4000 * MIB, 5000 * MIB, 5000 * MIB};
+    m.device[0].allocated_peak = 5120 * MIB;
+    m.device[0].peak_step = 2;
+    assert_string_equal(confidence(&m, text), "high");
+    m.device[0].peak_step = 3;
+    assert_string_equal(confidence(&m, text), "medium");
+    assert_string_equal(text, "the peak of rank 0, 5.0 GiB, came after its last counted step (3): within the steps it "
+                              "allocated 3.9 GiB");
+    all_of_it(&m);
+    assert_string_equal(confidence(&m, text), "high");
+    assert_contains(text, "came after its last counted step");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(endings),       cmocka_unit_test(cards_without_a_peak),
                                        cmocka_unit_test(recommended),   cmocka_unit_test(width),
                                        cmocka_unit_test(workspaces),    cmocka_unit_test(steps),
                                        cmocka_unit_test(widest_device), cmocka_unit_test(shared_card),
-                                       cmocka_unit_test(hidden),        cmocka_unit_test(unknown_values)};
+                                       cmocka_unit_test(hidden),        cmocka_unit_test(unknown_values),
+                                       cmocka_unit_test(peak_after_the_steps)};
     return RUN(tests);
 }

@@ -3,6 +3,7 @@
 later, until then (src/device/hook_api.c decides how many are enough)."""
 
 import sys
+import weakref
 
 from .. import device
 from ..imports import releases
@@ -11,31 +12,69 @@ from ..memory import shards
 from . import ending
 
 
+def _parameters(optimizer):
+    return (parameter for group in getattr(optimizer, "param_groups", ()) for parameter in group["params"])
+
+
+class Counted:
+    """An optimizer that made steps. Nothing is kept alive; the address of one that is gone may be another's."""
+
+    def __init__(self, optimizer, number):
+        self.optimizer = weakref.ref(optimizer)
+        first = next(_parameters(optimizer), None)
+        self.parameter = weakref.ref(first) if first is not None else lambda: None
+        self.number = number  # of the step of the job that its last step belongs to
+        self.passes = 0  # backward passes there had been then
+
+    def is_continued_by(self, optimizer):
+        parameter = self.parameter()
+        return parameter is not None and any(other is parameter for other in _parameters(optimizer))
+
+
 class Steps:
     """Counts the steps of each optimizer. A step of the job is over when every optimizer that takes
     part has made it; one that steps rarely is not waited for."""
 
     def __init__(self):
-        self.counts = {}
+        self.counted = []
         self.done = 0
         self.stopping = False
         self.due = False  # to be stopped when the backward pass that runs is over
         self.optimizers = False  # whether one was made
         self.before = 0  # steps that were backward passes
         self.running = 0  # backward passes: one may start others, also in other threads
+        self.passes = 0  # that ended
 
     def after(self, optimizer, *_):
         if self.due:
             return
         if self.stopping:  # the SystemExit was swallowed by a bare `except:`
             self.leave()
-        key = id(optimizer)
-        number = self.counts.get(key, 0) + 1
-        self.counts[key] = number
-        behind = min(self.counts.values())
-        self.end(self.before + max(behind, max(self.counts.values()) - 1), len(self.counts))
+        one = next((one for one in self.counted if one.optimizer() is optimizer), None)
+        if one is None:
+            one = self.enter(optimizer)
+        else:
+            one.number += 1
+        one.passes = self.passes
+        numbers = [other.number for other in self.counted if other.optimizer() is not None]
+        self.end(self.before + max(min(numbers), max(numbers) - 1), len(numbers))
+
+    def enter(self, optimizer):
+        """The first step of an optimizer. One that goes on with the parameters of another, after a pass of its own, takes
+        its place: programs make a new one for each epoch, image or step. Else it takes part in the step that was counted
+        last, if there are others to make that with."""
+        old = [one for one in self.counted if one.passes != self.passes and one.is_continued_by(optimizer)]
+        others = [one for one in self.counted if one not in old and one.optimizer() is not None]
+        if old:
+            number = max(one.number for one in old) + 1
+        else:
+            number = max(self.done - self.before, 1) if others else self.done - self.before + 1
+        one = Counted(optimizer, number)
+        self.counted = [*others, one]
+        return one
 
     def after_backward(self):
+        self.passes += 1
         if self.stopping:
             self.leave()
         if self.due:
