@@ -154,8 +154,11 @@ void plm_cli_job_name(char *out, size_t size, char **command);
 int plm_absolute(char *out, size_t size, const char *path);
 /* Puts ours before the user's own value of an environment variable with colons. */
 void plm_prepend(const char *name, const char *value);
+/* doctor.c: "; `plimsoll doctor PYTHON` checks its PyTorch" if the command is a Python that has no PyTorch for CUDA, else
+   "". Asks that Python; the text is valid until the next call. */
+const char *plm_doctor_advice(char **command);
 /* How far a command came that failed without PyTorch. */
-#define PLM_BEFORE_TORCH " before it imported torch; `plimsoll doctor` checks its PyTorch"
+#define PLM_BEFORE_TORCH " before it imported torch"
 /* Waits for the command, showing progress; its wait status. */
 int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* The same for one that writes a record. One that waits in vain for a process that was ended after its steps is ended, and its

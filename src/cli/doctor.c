@@ -65,6 +65,21 @@ static const char find_torch[] =
                 "h=os.path.exists(os.path.join(d,'lib','libtorch_cuda.so'))\n"
                 "print(v.group(1) if v else '?', c.group(1) if c else '-', 'cuda' if h else 'cpu')\n";
 
+const char *plm_doctor_advice(char **command)
+{
+    static char advice[512];
+    const char *slash = strrchr(command[0], '/'), *name = slash ? slash + 1 : command[0];
+    char answer[512] = "";
+    int failure = 0;
+    if (strncmp(name, "python", 6) != 0)
+        return "";
+    doctor_ask(command[0], find_torch, answer, sizeof answer, &failure);
+    if (failure || (strcmp(answer, "none") != 0 && !strstr(answer, " cpu")))
+        return "";
+    snprintf(advice, sizeof advice, "; `plimsoll doctor %.400s` checks its PyTorch", command[0]);
+    return advice;
+}
+
 static void try_import(const char *python, const struct plm_install *install)
 {
     static char code[] = OWN_MODULES "import torch; assert torch.cuda.is_available(); torch.zeros(4, device='cuda'); "

@@ -86,14 +86,16 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
         describe_command(pen, command);
 }
 
-/* How far a command came that did not end well. */
-static const char *came_to(const struct plm_summary *s)
+/* How far a command came that did not end well, and where PyTorch may be the reason, what looks at it. */
+static const char *came_to(const struct plm_summary *s, char **command)
 {
+    static char text[600];
     if (s->devices)
         return "; the figures cover what ran until then";
     if (s->processes > 1)
         return " before it used the GPU";
-    return PLM_BEFORE_TORCH;
+    snprintf(text, sizeof text, PLM_BEFORE_TORCH "%s", plm_doctor_advice(command));
+    return text;
 }
 
 /* A note that says why a command failed. */
@@ -107,7 +109,7 @@ static bool failure_explained(const struct plm_summary *s, const char **note)
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
-static int judge_command(int status, const struct plm_job *job, bool bounded, struct plm_error *why)
+static int judge_command(int status, const struct plm_job *job, const struct plm_run *o, struct plm_error *why)
 {
     const struct plm_summary *s = &job->summary;
     const char *note;
@@ -116,13 +118,13 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
         oom |= s->device[i].out_of_memory;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
-    if (bounded && oom) {
+    if (o->bounded && oom) {
         plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s", plm_fit_known(job).why);
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
         plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)), came_to(s));
+                 strsignal(WTERMSIG(status)), came_to(s, o->command));
     else if (!s->steps && plm_summary_notes(s, "absent-peer", &note))
         plm_fail(why, PLM_EINVAL,
                  "the command failed with status %d, perhaps because it received placeholders from ranks that do not "
@@ -132,12 +134,12 @@ static int judge_command(int status, const struct plm_job *job, bool bounded, st
     else if (failure_explained(s, &note))
         plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), note);
     else
-        plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s));
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s, o->command));
     return PLM_EXIT_COMMAND;
 }
 
 /* A command that never used the virtual GPU has no answer; say why, as far as it can be known. */
-static int judge_silence(const struct plm_summary *s, struct plm_error *why)
+static int judge_silence(const struct plm_summary *s, char **command, struct plm_error *why)
 {
     if (plm_summary_has_note(s, "cpu-only-torch"))
         plm_fail(why, PLM_EINVAL,
@@ -147,7 +149,7 @@ static int judge_silence(const struct plm_summary *s, struct plm_error *why)
         plm_fail(why, PLM_EINVAL,
                  "the command loaded CUDA but put nothing on the GPU; does it choose device \"cuda\"?");
     else
-        plm_fail(why, PLM_EINVAL, "the command never used CUDA; `plimsoll doctor` checks its PyTorch");
+        plm_fail(why, PLM_EINVAL, "the command never used CUDA%s", plm_doctor_advice(command));
     return PLM_EXIT_NOTHING;
 }
 
@@ -317,9 +319,9 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     options.asked = o->gpu ? plm_cards_asked(&options, many ? NULL : launch->gpu->card.id) : 0;
     options.full = o->full;
     end.job = job;
-    end.result = judge_command(command_status, job, o->bounded, &why);
+    end.result = judge_command(command_status, job, o, &why);
     if (!job->lanes && !end.result)
-        end.result = judge_silence(&job->summary, &why);
+        end.result = judge_silence(&job->summary, o->command, &why);
     if (!end.result)
         end.result = judge_rank(o, &job->summary, &why);
     end.why = why.text;

@@ -113,18 +113,20 @@ static void say_written(const struct request *r, const struct status *s)
 }
 
 /* The sentence and the exit status for how it went. */
-static int trace_judge(const struct request *r, const struct status *s, int status)
+static int trace_judge(const struct request *r, const struct status *s, int status, char **command)
 {
     const char *but = s->written ? "; the file covers what ran until then" : s->torch ? "" : PLM_BEFORE_TORCH;
+    const char *advice = s->written || s->torch || status == 0 ? "" : plm_doctor_advice(command);
     if (s->written)
         say_written(r, s);
     if (s->problem[0])
         return plm_complain(PLM_EXIT_CANNOT, s->problem);
     if (WIFSIGNALED(status))
-        return plm_complain_of(PLM_EXIT_COMMAND, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
-                               strsignal(WTERMSIG(status)), but);
+        return plm_complain_of(PLM_EXIT_COMMAND, "the command was killed by signal %d (%s)%s%s", WTERMSIG(status),
+                               strsignal(WTERMSIG(status)), but, advice);
     if (WEXITSTATUS(status))
-        return plm_complain_of(PLM_EXIT_COMMAND, "the command failed with status %d%s", WEXITSTATUS(status), but);
+        return plm_complain_of(PLM_EXIT_COMMAND, "the command failed with status %d%s%s", WEXITSTATUS(status), but,
+                               advice);
     if (s->written)
         return PLM_EXIT_OK;
     if (!s->hook)
@@ -247,7 +249,7 @@ static int trace_job(const struct request *r, const struct plm_cli_launch *launc
         return plm_could_not_start(launch->command, failure);
     if (s.written && plm_output_keep(output, &error) < 0)
         return plm_fault(&error);
-    return trace_judge(r, &s, status);
+    return trace_judge(r, &s, status, launch->command);
 }
 
 /* The card is never seen: the command has no GPU. But the libraries that stand in for NVIDIA's want to know one. */

@@ -120,6 +120,32 @@ def the_last_place_that_failed_is_named():
         reads()
         assert is_told(fails).startswith(f"hook_values.py:{fails.__code__.co_firstlineno + 2} (`readbacks._remember")
 
+        def logs_then_fails():
+            loss = readbacks._remember(sys._getframe())
+            print("step", 3, file=io.StringIO())
+            print("data", file=io.StringIO())
+            name = "data.bin"
+            raise ValueError(f"no {name}")
+
+        assert is_told(logs_then_fails) is None  # another value, of a log, a few lines before
+
+        def takes_what_it_read():
+            best = readbacks._remember(sys._getframe())
+            print("step", 3, file=io.StringIO())
+            print("data", file=io.StringIO())
+            name = "data.bin"
+            raise ValueError(f"no {best} in {name}")
+
+        assert is_told(takes_what_it_read).startswith(f"hook.py:{takes_what_it_read.__code__.co_firstlineno + 1} (`best = ")
+
+        def failed_before_it_read():
+            for number in range(2):
+                if number:
+                    raise ValueError("x")
+                readbacks._remember(sys._getframe())
+
+        assert is_told(failed_before_it_read) is None
+
         def is_interrupted():
             readbacks._remember(sys._getframe())
             raise KeyboardInterrupt

@@ -3,6 +3,7 @@ device calls unknown() for each (src/device/values_python.c)."""
 
 import linecache
 import os
+import re
 import sys
 
 from .. import device
@@ -10,6 +11,7 @@ from ..imports.after_import import replace
 from . import branches
 
 _MOST = 64  # places that are remembered
+_SHORTLY = 3  # lines
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _TORCH = f"{os.sep}site-packages{os.sep}torch{os.sep}"
 _TEXT = f"{_TORCH}_tensor_str.py"
@@ -66,18 +68,30 @@ def _remember(frame):
         del _places[next(iter(_places))]
 
 
-def _codes(entry):
-    """Of the functions that a traceback goes through."""
+def _passed(entry):
+    """The functions that a traceback goes through: code → the line where it left."""
+    lines = {}
     while entry is not None:
-        yield entry.tb_frame.f_code
+        lines[entry.tb_frame.f_code] = entry.tb_lineno
         entry = entry.tb_next
+    return lines
+
+
+def _decides(path, read, left):
+    """Whether what was read in a line may be why the function left in another: it came shortly before, or a name that it was
+    given stands there. A loss that is read for a log explains no failure elsewhere in the same loop."""
+    if read <= left <= read + _SHORTLY:
+        return True
+    names = re.match(r"\s*([\w\s,]+?)\s*[-+*/|&]?=(?!=)", linecache.getline(path, read))
+    failed = linecache.getline(path, left)
+    return names is not None and any(re.search(rf"\b{name}\b", failed) for name in re.findall(r"\w+", names.group(1)))
 
 
 def sentence(error, entry):
-    """About the last value that was read in a function of the traceback; None if there is none."""
-    passed = set(_codes(entry)) if isinstance(error, _ERRORS) else ()
+    """About the last value that was read in a function of the traceback and may have decided; None if there is none."""
+    passed = _passed(entry) if isinstance(error, _ERRORS) else {}
     for (path, line), code in reversed(_places.items()):
-        if code in passed:
+        if code in passed and _decides(path, line, passed[code]):
             text = linecache.getline(path, line).strip()[:80]
             return (f"{os.path.basename(path)}:{line} (`{text}`) read a GPU value that plimsoll did not compute, as it depends on "
                     "weights or random numbers: it got zero, about 0.001 or an older value, which may be why the program failed; "
