@@ -92,6 +92,57 @@ static void test_read(void **state)
     plm_figures_free(&f);
 }
 
+/* Every member of a figure by itself, and every word. */
+static void test_members(void **state)
+{
+    static const char text[] =
+        "{\"plimsoll\": \"times/1\", \"gpu\": \"A\\u0007B\", \"torch\": \"t\", \"cuda\": \"c\", \"driver\": \"d\", "
+        "\"memory\": 42}\n\n"
+        "{\"figure\": \"all\", \"us\": 86400e6, \"class\": \"convolution\", \"type\": \"fp64\", \"bytes_per\": 255, "
+        "\"m\": 4294967295, \"n\": 2, \"k\": 3, \"batch\": 4, \"filter\": 5, \"stride\": 6, \"flops\": 1e18, "
+        "\"read\": 8, \"written\": 9, \"input\": 10, \"output\": 11, \"channels_last\": true, "
+        "\"operation\": \"backward_filter\"}\n"
+        "{\"figure\": \"none\", \"us\": 0}\n"
+        "{\"figure\": \"b\", \"us\": 1, \"class\": \"copy\", \"type\": \"fp16\", \"strided\": true, "
+        "\"operation\": \"device_to_device\"}\n"
+        "{\"figure\": \"b\", \"us\": 1, \"class\": \"attention\", \"type\": \"bf16\", \"operation\": \"backward\"}\n"
+        "{\"figure\": \"b\", \"us\": 1, \"class\": \"copy\", \"type\": \"fp8\", \"operation\": \"host_to_device\"}\n"
+        "{\"figure\": \"b\", \"us\": 1, \"class\": \"convolution\", \"operation\": \"backward_data\"}\n"
+        "{\"end\": 6}"; /* without a last newline */
+    static const struct {
+        int type, operation;
+    } words[] = {{PLM_WORK_FP64, PLM_CONVOLUTION_BACKWARD_FILTER}, {PLM_WORK_FP32, PLM_CONVOLUTION_FORWARD},
+                 {PLM_WORK_FP16, PLM_COPY_DEVICE_TO_DEVICE},       {PLM_WORK_BF16, PLM_ATTENTION_BACKWARD},
+                 {PLM_WORK_FP8, PLM_COPY_HOST_TO_DEVICE},          {PLM_WORK_FP32, PLM_CONVOLUTION_BACKWARD_DATA}};
+    struct plm_error error = {0};
+    const struct plm_work *w;
+    struct plm_figures f;
+    (void)state;
+    if (parse(text, &f, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(f.gpu, "A?B"); /* no bell on the terminal */
+    assert_string_equal(f.torch, "t");
+    assert_string_equal(f.cuda, "c");
+    assert_string_equal(f.driver, "d");
+    assert_int_equal(f.memory, 42);
+    assert_int_equal(f.sms, 0);
+    w = &f.item[0].work;
+    assert_true(f.item[0].sized && w->sized && !f.item[1].sized);
+    assert_float_equal(f.item[0].us, 86400e6, 0);
+    assert_int_equal(w->class, PLM_WORK_CONVOLUTION);
+    assert_int_equal(w->bytes_per, 255);
+    assert_true(w->m == 4294967295 && w->n == 2 && w->k == 3 && w->batch == 4 && w->filter == 5 && w->stride == 6);
+    assert_true(w->flops >= 1e18 && w->flops <= 1e18);
+    assert_int_equal((int)w->read * 1000000 + (int)w->written * 10000 + (int)w->input * 100 + (int)w->output, 8091011);
+    assert_true(w->channels_last && !w->strided && !w->pinned);
+    assert_true(f.item[2].work.strided && !f.item[2].work.channels_last);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        assert_int_equal(f.item[i].work.type, words[i].type);
+        assert_int_equal(f.item[i].work.operation, words[i].operation);
+    }
+    plm_figures_free(&f);
+}
+
 static void test_refused(void **state)
 {
     static const struct {
@@ -119,6 +170,17 @@ static void test_refused(void **state)
          "\"m\" is not a number from 0"},
         {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"read\": -1}\n{\"end\": 1}\n",
          "\"read\" is not a number from 0"},
+        {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"bytes_per\": 256}\n{\"end\": 1}\n",
+         "\"bytes_per\" is not a number from 0 to 255"},
+        {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"flops\": 1.1e18}\n{\"end\": 1}\n",
+         "\"flops\" is not a number from 0 to 1e+18"},
+        {HEAD "{\"figure\": \"x\", \"us\": 86401e6}\n{\"end\": 1}\n", "not a possible duration"},
+        {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"type\": \"int8\"}\n{\"end\": 1}\n",
+         "a class, type or operation"},
+        {HEAD "{\"figure\": \"x\", \"us\": 1, \"class\": \"gemm\", \"operation\": \"up\"}\n{\"end\": 1}\n",
+         "a class, type or operation"},
+        {"{\"plimsoll\": \"times/1\", \"gpu\": \"\"}\n{\"end\": 0}\n", "this does not start like"},
+        {HEAD "\n\n" STREAM "[]\n", "list:5: this is not a line"}, /* blank lines count */
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -263,6 +325,42 @@ static void test_beyond(void **state)
     list.count = 1;
     assert_int_equal(plm_calibrate(&list, &card, &kept, &c, &error), PLM_EFORMAT);
     assert_contains(error.text, "the figure \"product_fp32\" is missing");
+}
+
+/* A constant whose least means that there is none of it: copies that turn as fast as they stream do no more work. Of others
+   what is too fast or too slow is beyond their limits. */
+static void test_ends(void **state)
+{
+    struct plm_calibration c;
+    (void)state;
+    needed();
+    bytes("strided", 1, 268435456);
+    list.item[list.count - 1].work.strided = true;
+    product("product_tensor", 1e9, PLM_WORK_FP16, 8192);
+    c = calibrated();
+    assert_int_equal(c.how[PLM_SPEED_strided_ops], PLM_CALIBRATED_MEASURED);
+    assert_float_equal(c.speeds.strided_ops, plm_speed[PLM_SPEED_strided_ops].least, 0);
+    assert_int_equal(c.how[PLM_SPEED_tensor_efficiency], PLM_CALIBRATED_BEYOND);
+    list.item[2].us = 1e9; /* too slow for any value */
+    c = calibrated();
+    assert_int_equal(c.how[PLM_SPEED_strided_ops], PLM_CALIBRATED_BEYOND);
+}
+
+/* Two figures are met exactly. One took half as long as the model says and one twice as long: it is off by 100 % and by
+   50 %. Half of the four are nearer than 50 %. What is in the cache does not count. */
+static void test_judged(void **state)
+{
+    const double us = 2 * 268435456.0 / (0.9 * 1555e3);
+    struct plm_calibration c;
+    (void)state;
+    needed();
+    bytes("half", us / 2, 268435456);
+    bytes("twice", us * 2, 268435456);
+    bytes("cached", 1e6, 5 << 20);
+    c = calibrated();
+    assert_float_equal(c.worst, 1, 1e-6);
+    assert_string_equal(c.worst_name, "half");
+    assert_float_equal(c.median, 0.5, 1e-6);
 }
 
 /* What does not matter to a figure is not told by it, however wrong the figure is. */
@@ -501,7 +599,8 @@ static void test_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),           cmocka_unit_test(test_refused), cmocka_unit_test(test_efficiencies),
+        cmocka_unit_test(test_read),           cmocka_unit_test(test_members), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_ends),           cmocka_unit_test(test_judged),  cmocka_unit_test(test_efficiencies),
         cmocka_unit_test(test_host),           cmocka_unit_test(test_beyond),  cmocka_unit_test(test_not_told),
         cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_tiles),   cmocka_unit_test(test_file),
     };

@@ -195,6 +195,39 @@ static void speeds_own(void **state)
     assert_int_equal(plm_speeds_read(NULL, &install, &card, &s, &error), 0);
 }
 
+/* Each group has its heading once; a file of the card's own architecture is taken before that of Ampere. */
+static void speeds_written(void **state)
+{
+    struct plm_speeds s = plain_speeds(), again;
+    struct plm_card card = {.architecture = "speeds"};
+    struct plm_install install = {0};
+    struct plm_error error;
+    size_t size;
+    char *text;
+    (void)state;
+    snprintf(install.timing, sizeof install.timing, "%s", unit_folder());
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        plm_speed_set(&s, &plm_speed[i], plm_speed[i].least + (plm_speed[i].most - plm_speed[i].least) * 0.375);
+    text = unit_read(speeds_file(&s), &size);
+    if (plm_speeds_read(NULL, &install, &card, &again, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(again.name, "plain");
+    assert_string_equal(again.source, "a test");
+    for (size_t i = 0; i < PLM_SPEEDS; i++)
+        assert_near(plm_speed_get(&again, &plm_speed[i]), plm_speed_get(&s, &plm_speed[i]), 1e-5);
+    assert_near(again.host_factor_high, 0.01 + 99.99 * 0.375, 1e-5); /* of 0.01 to 100 */
+    assert_contains(text, "\n\n[host]\n# ");
+    assert_contains(text, "\n\n[counted]\n# ");
+    assert_null(strstr(strstr(text, "[host]") + 1, "[host]"));
+    unit_write(unit_path("speeds.ini"), strstr(text, "[host]"), strlen(strstr(text, "[host]"))); /* nameless */
+    assert_int_equal(plm_speeds_read(NULL, &install, &card, &again, &error), 0);
+    assert_string_equal(again.name, "");
+    free(text);
+    snprintf(card.architecture, sizeof card.architecture, "of tomorrow"); /* and there is no ampere.ini here */
+    assert_int_equal(plm_speeds_read(NULL, &install, &card, &again, &error), PLM_ENOTFOUND);
+    assert_contains(error.text, "/ampere.ini");
+}
+
 static void speeds_wrong(void **state)
 {
     const struct plm_speeds s = plain_speeds();
@@ -215,6 +248,9 @@ static void speeds_wrong(void **state)
         {"floor_us =\n", "floor_us"},
         {"floor_us = 1\nceiling_us = 1\n", "no constant ceiling_us"},
         {"gibberish\n", "speeds.ini:"},
+        {"floor_us = 1e-999\n", "floor_us = 1e-999 is not a number from 0 to 1000"}, /* no such number: not 0 */
+        {"floor_us = 1\nlaunch_us = 1\n", "no constant launch_us in [kernel]"},       /* it is one of [host] */
+        {"floor_us = 1\n[speeds]\nauthor = me\n", "[speeds] has no author"},
     };
     (void)state;
     assert_non_null(line);
@@ -240,7 +276,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(figures_missing), cmocka_unit_test(tables),       cmocka_unit_test(orders_of_tables),
         cmocka_unit_test(types_of_cards),  cmocka_unit_test(speeds_again), cmocka_unit_test(speeds_at_their_limits),
-        cmocka_unit_test(speeds_own),      cmocka_unit_test(speeds_wrong),
+        cmocka_unit_test(speeds_own),      cmocka_unit_test(speeds_wrong), cmocka_unit_test(speeds_written),
     };
     return RUN(tests);
 }
