@@ -87,15 +87,35 @@ SNIPPET(cublasGetCudartVersion)
     CHECK(CALL(size_t, cublasGetCudartVersion, (void), ()) >= 12000);
 }
 
+/* The codes that the manual lists ("cublasStatus_t"). */
+static const struct {
+    int code;
+    const char *name;
+} statuses[] = {
+    {0, "CUBLAS_STATUS_SUCCESS"},           {1, "CUBLAS_STATUS_NOT_INITIALIZED"}, {3, "CUBLAS_STATUS_ALLOC_FAILED"},
+    {7, "CUBLAS_STATUS_INVALID_VALUE"},     {8, "CUBLAS_STATUS_ARCH_MISMATCH"},   {11, "CUBLAS_STATUS_MAPPING_ERROR"},
+    {13, "CUBLAS_STATUS_EXECUTION_FAILED"}, {14, "CUBLAS_STATUS_INTERNAL_ERROR"}, {15, "CUBLAS_STATUS_NOT_SUPPORTED"},
+    {16, "CUBLAS_STATUS_LICENSE_ERROR"},
+};
+
 SNIPPET(cublasGetStatusName)
 {
-    CHECK(!strcmp(CALL(const char *, cublasGetStatusName, (int), (15)), "CUBLAS_STATUS_NOT_SUPPORTED"));
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
+        CHECK(!strcmp(CALL(const char *, cublasGetStatusName, (int), (statuses[i].code)), statuses[i].name));
     CHECK(CALL(const char *, cublasGetStatusName, (int), (99)) != NULL);
 }
 
+/* Each has words of its own, and other ones than a code that there is not. */
 SNIPPET(cublasGetStatusString)
 {
-    CHECK(CALL(const char *, cublasGetStatusString, (int), (7))[0] != '\0');
+    const char *none = CALL(const char *, cublasGetStatusString, (int), (99));
+    CHECK(none != NULL);
+    for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
+        const char *text = CALL(const char *, cublasGetStatusString, (int), (statuses[i].code));
+        CHECK(*text && strcmp(text, none) != 0);
+        for (size_t k = 0; k < i; k++)
+            CHECK(strcmp(text, CALL(const char *, cublasGetStatusString, (int), (statuses[k].code))) != 0);
+    }
 }
 
 /* What is set is what is got; `start` is the documented default. */

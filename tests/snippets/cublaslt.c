@@ -29,7 +29,9 @@ SNIPPET(cublasLtGetStatusName)
 
 SNIPPET(cublasLtGetStatusString)
 {
-    CHECK(CALL(const char *, cublasLtGetStatusString, (int), (7))[0] != '\0');
+    const char *text = CALL(const char *, cublasLtGetStatusString, (int), (7));
+    CHECK(*text && strcmp(text, CALL(const char *, cublasLtGetStatusString, (int), (99))) != 0);
+    CHECK(strcmp(text, CALL(const char *, cublasLtGetStatusString, (int), (0))) != 0);
 }
 
 SNIPPET(cublasLtHeuristicsCacheGetCapacity)

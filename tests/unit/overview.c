@@ -65,11 +65,11 @@ static void steps(void)
     }
 }
 
-static char *table_of(const unsigned *of, bool utf8)
+static char *table_in(const unsigned *of, bool utf8, int width)
 {
     char *text, *at, *end;
     peaks = of;
-    text = shown(steps, (struct plm_report_options){.width = 80, .utf8 = utf8});
+    text = shown(steps, (struct plm_report_options){.width = width, .utf8 = utf8});
     at = strstr(text, "Peak of each step\n");
     assert_non_null(at);
     at = strchr(at, '\n') + 1;
@@ -77,6 +77,11 @@ static char *table_of(const unsigned *of, bool utf8)
     at = strndup(at, end ? (size_t)(end - at) + 1 : strlen(at));
     free(text);
     return at;
+}
+
+static char *table_of(const unsigned *of, bool utf8)
+{
+    return table_in(of, utf8, 80);
 }
 
 #define HEADING "  step             allocated       reserved\n"
@@ -118,6 +123,9 @@ static void test_curve(void **state)
     free(t);
     t = table_of((const unsigned[]){100, 200, 300, 400, 500, 600, 700, 800, 700, 101, 100, 0}, true);
     assert_memory_equal(t, HEADING, strlen(HEADING));
+    free(t);
+    t = table_in((const unsigned[]){100, 200, 300, 400, 500, 600, 700, 800, 700, 101, 100, 50, 0}, true, 15);
+    assert_memory_equal(t, HEADING, strlen(HEADING)); /* eleven columns are too few */
     free(t);
 }
 
