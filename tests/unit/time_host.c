@@ -392,6 +392,25 @@ static void streams(void **state)
     forget();
 }
 
+/* Two of 1 ms each in turn: who does not tell its stream runs where the call before did. */
+static void streams_untold_body(void)
+{
+    for (int i = 0; i < 5; i++) {
+        kernel_us(999, 1);
+        kernel_us(999, PLM_STREAM_UNKNOWN);
+    }
+}
+
+static void streams_untold(void **state)
+{
+    const struct plm_speeds speeds = plain_speeds();
+    (void)state;
+    time_steps(streams_untold_body, &speeds);
+    assert_near(timing.step, 10 * MS, 0.02); /* one stream of ten kernels: nothing is side by side */
+    assert_near(timing.busy, 10 * MS, 0.02);
+    forget();
+}
+
 /* ---- what the driver takes ---- */
 
 static void ten_kernels(void)
@@ -696,6 +715,7 @@ int main(void)
         cmocka_unit_test(waiting_for_all),
         cmocka_unit_test(pauses_of_the_machine),
         cmocka_unit_test(streams_without_end),
+        cmocka_unit_test(streams_untold),
         cmocka_unit_test(edges_of_steps),
         cmocka_unit_test(streams),
         cmocka_unit_test(calls_of_the_driver),
