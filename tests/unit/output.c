@@ -183,6 +183,28 @@ static void full_disk(void **state)
     assert_true(S_ISCHR(mode_of("/dev/full")));
 }
 
+/* A disk that was full in between: the bytes that did not come down are missed, though all later ones did. */
+static void full_for_a_moment(void **state)
+{
+    const struct rlimit little = {100, RLIM_INFINITY}, much = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *path = unit_path("moment");
+    struct plm_output output;
+    struct plm_error error = {0};
+    (void)state;
+    assert_int_equal(plm_output_open(&output, path, &plain, &error), 0);
+    setvbuf(plm_output_stream(&output), NULL, _IONBF, 0);
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &little);
+    for (int i = 0; i < 200; i++)
+        fputc('x', plm_output_stream(&output));
+    setrlimit(RLIMIT_FSIZE, &much);
+    signal(SIGXFSZ, SIG_DFL);
+    fputs("the end", plm_output_stream(&output));
+    assert_int_equal(plm_output_keep(&output, &error), PLM_EIO);
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(left_over(), 0);
+}
+
 static void streams_stay(void **state)
 {
     const char *path = unit_path("pipe");
@@ -387,6 +409,7 @@ int main(void)
         cmocka_unit_test(settings_are_spared),
         cmocka_unit_test(half_is_none),
         cmocka_unit_test(full_disk),
+        cmocka_unit_test(full_for_a_moment),
         cmocka_unit_test(streams_stay),
         cmocka_unit_test(links_stay),
         cmocka_unit_test(modes),

@@ -8,6 +8,7 @@
 
 #include "common/error.h"
 #include "fit/outcome.h"
+#include "report/result.h"
 #include "study/learn/label.h"
 #include "study/learn/white_box.h"
 #include "models.h"
@@ -220,12 +221,24 @@ static void test_bad_splits(void **state)
 
 /* ---- the virtual GPU and formulas ---- */
 
+static char *study_text_of(const struct plm_study *s)
+{
+    static char *text;
+    static size_t size;
+    FILE *out = open_memstream(&text, &size);
+    const struct plm_page page = {.out = out, .width = 100};
+    plm_study_shown.text(&page, s);
+    fclose(out);
+    return text;
+}
+
 /* Reserved and 1,429; every tenth row has 2 MiB more: 90 % are exact, and the constant is what most have, not the mean. */
 static void test_virtual(void **state)
 {
     static struct row row[ROWS];
     const struct plm_study_result *r;
     struct plm_study s;
+    char *text;
     (void)state;
     for (int i = 0; i < ROWS; i++)
         row[i] = (struct row){.measured = 1429 + 20 * i + (i % 10 ? 0 : 2), .busy = 40, .reserved = 20 * i};
@@ -240,6 +253,11 @@ static void test_virtual(void **state)
     r = plm_study_result(&s, 0, 0, 0);
     assert_false(r->asked);
     assert_contains(r->why, "trace");
+    text = study_text_of(&s);
+    assert_contains(text, "\n  xmem, measured_device_mib: ");
+    assert_contains(strstr(text, "\n  xmem, measured_device_mib: "), r->why);
+    assert_null(strstr(text, "\n  virtual, ")); /* it answered */
+    free(text);
     plm_study_close(&s);
 }
 
