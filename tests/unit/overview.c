@@ -319,12 +319,54 @@ static void test_where(void **state)
     free(t);
 }
 
+/* ---- what was refused ---- */
+
+static int refusals;
+
+static void refuse(void)
+{
+    char name[32];
+    plm_put_reserved(0, &(struct plm_ev_reserved){GIB});
+    alloc(4096, MIB, 0);
+    for (int i = 0; i < refusals; i++)
+        for (int k = 0; k <= i % 2; k++) {
+            snprintf(name, sizeof name, "symbol%02d", i);
+            plm_put_refused(0, &(struct plm_ev_refused){plm_record_text("lib"), plm_record_text(name)});
+        }
+    for (int i = 0; i < refusals - 5; i++) {
+        snprintf(name, sizeof name, "aten::read%d", i);
+        plm_put_readback(0, &(struct plm_ev_readback){8, plm_record_text(name), 0});
+    }
+}
+
+/* Ten, and how many there are beside them; of operators whose results were read, five. */
+static void test_refused(void **state)
+{
+    char *t;
+    (void)state;
+    refusals = 13;
+    t = shown(refuse, (struct plm_report_options){.width = 80});
+    assert_int_equal(lines(t, "\n  lib: symbol"), 10);
+    assert_contains(t, "\n  lib: symbol01  2 times\n");
+    assert_contains(t, "\n  lib: symbol00  1 time\n");
+    assert_contains(t, "\n  ... and 3 more\n");
+    assert_int_equal(lines(t, "\n  aten::read"), 5);
+    assert_int_equal(lines(t, "\n  ... and 3 more\n"), 2); /* of eight */
+    free(t);
+    refusals = 10;
+    t = shown(refuse, (struct plm_report_options){.width = 80});
+    assert_int_equal(lines(t, "\n  lib: symbol"), 10);
+    assert_int_equal(lines(t, "\n  aten::read"), 5);
+    assert_null(strstr(t, " more\n"));
+    free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps),  cmocka_unit_test(test_curve),  cmocka_unit_test(test_long_curve),
-        cmocka_unit_test(test_shares), cmocka_unit_test(test_listed), cmocka_unit_test(test_ladder),
-        cmocka_unit_test(test_where),
+        cmocka_unit_test(test_steps),  cmocka_unit_test(test_curve),   cmocka_unit_test(test_long_curve),
+        cmocka_unit_test(test_shares), cmocka_unit_test(test_listed),  cmocka_unit_test(test_ladder),
+        cmocka_unit_test(test_where),  cmocka_unit_test(test_refused),
     };
     return RUN(tests);
 }
