@@ -413,7 +413,8 @@ static const struct plm_summary_device *peak_outside(const struct plm_summary *s
     const struct plm_summary_device *found = NULL;
     for (int i = 0; i < s->devices; i++) {
         const struct plm_summary_device *d = &s->device[i];
-        if (d->steps && d->peak_step >= (uint32_t)d->steps && (!found || d->allocated_peak > found->allocated_peak))
+        if (d->steps && d->allocated_peak.step >= (uint32_t)d->steps &&
+            (!found || d->allocated_peak.bytes > found->allocated_peak.bytes))
             found = d;
     }
     return found;
@@ -432,7 +433,7 @@ static enum weight doubt_outside(const struct plm_job *job, char out[256])
         within = d->step[i].allocated_peak > within ? d->step[i].allocated_peak : within;
     snprintf(out, 256,
              "the peak of rank %d, %s, came after its last counted step (%d): within the steps it allocated %s",
-             d->rank, plm_size_text(peak, sizeof peak, d->allocated_peak), d->steps,
+             d->rank, plm_size_text(peak, sizeof peak, d->allocated_peak.bytes), d->steps,
              plm_size_text(step, sizeof step, within));
     return plm_summary_config(&job->summary, "until-exit") ? WORTH_SAYING : MEDIUM;
 }

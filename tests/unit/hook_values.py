@@ -1,5 +1,6 @@
 """The hook: what a program reads of values that no kernel computed."""
 import importlib
+import io
 import sys
 import threading
 from unittest import mock
@@ -136,7 +137,7 @@ def the_last_place_that_failed_is_named():
             name = "data.bin"
             raise ValueError(f"no {best} in {name}")
 
-        assert is_told(takes_what_it_read).startswith(f"hook.py:{takes_what_it_read.__code__.co_firstlineno + 1} (`best = ")
+        assert is_told(takes_what_it_read).startswith(f"hook_values.py:{takes_what_it_read.__code__.co_firstlineno + 1} (`best = ")
 
         def failed_before_it_read():
             for number in range(2):

@@ -535,10 +535,10 @@ static void peak_after_the_steps(void **state)
     m.job.summary.steps = m.device[0].steps = 3;
     for (int k = 0; k < 3; k++)
         m.step[k] = (struct plm_step){4000 * MIB, 5000 * MIB, 5000 * MIB};
-    m.device[0].allocated_peak = 5120 * MIB;
-    m.device[0].peak_step = 2;
+    m.device[0].allocated_peak.bytes = 5120 * MIB;
+    m.device[0].allocated_peak.step = 2;
     assert_string_equal(confidence(&m, text), "high");
-    m.device[0].peak_step = 3;
+    m.device[0].allocated_peak.step = 3;
     assert_string_equal(confidence(&m, text), "medium");
     assert_string_equal(text, "the peak of rank 0, 5.0 GiB, came after its last counted step (3): within the steps it "
                               "allocated 3.9 GiB");

@@ -185,26 +185,30 @@ static bool tell_process_memory(const struct field *f, const struct subject *of,
 
 /* ---- the fields ---- */
 
-#define NUMBER(name, alias, unit, function)  {name, alias, unit, tell_number, .number = function}
-#define SWITCH(name, function)               {name, NULL, NULL, tell_switch, .number = function}
-#define SWITCHES(name, function, which_)     {name, NULL, NULL, tell_switch, which_, .pair = function}
-#define WATTS(name, function)                {name, NULL, "W", tell_watts, .number = function}
-#define CLOCK(name, alias, function, which_) {name, alias, "MHz", tell_number, which_, .clock = function}
-#define ECC(name, which_)                    {name, NULL, NULL, tell_ecc_errors, which_}
-#define UNKNOWN(name)                        {name, NULL, NULL, NULL}
+#define FIELD(name_, alias_, unit_, tell_, more) \
+    {.name = (name_), .alias = (alias_), .unit = (unit_), .tell = (tell_), more}
+#define NUMBER(name, alias, unit, function) FIELD(name, alias, unit, tell_number, .number = (function))
+#define SWITCH(name, function)              FIELD(name, NULL, NULL, tell_switch, .number = (function))
+#define WATTS(name, function)               FIELD(name, NULL, "W", tell_watts, .number = (function))
+#define ECC(name, which_)                   FIELD(name, NULL, NULL, tell_ecc_errors, .which = (which_))
+#define UNKNOWN(name)                       FIELD(name, NULL, NULL, NULL, .which = 0)
+#define PAIR(name_, unit_, tell_, function, which_) \
+    {.name = (name_), .unit = (unit_), .tell = (tell_), .which = (which_), .pair = (function)}
+#define CLOCK(name_, alias_, function, which_) \
+    {.name = (name_), .alias = (alias_), .unit = "MHz", .tell = tell_number, .which = (which_), .clock = (function)}
 
 static const struct field card_fields[] = {
-    {"timestamp", NULL, NULL, tell_time},
-    {"driver_version", NULL, NULL, tell_driver},
-    {"count", NULL, NULL, tell_count},
-    {"name", "gpu_name", NULL, tell_text, .text = nvmlDeviceGetName},
-    {"serial", "gpu_serial", NULL, NULL},
-    {"uuid", "gpu_uuid", NULL, tell_text, .text = nvmlDeviceGetUUID},
+    FIELD("timestamp", NULL, NULL, tell_time, .which = 0),
+    FIELD("driver_version", NULL, NULL, tell_driver, .which = 0),
+    FIELD("count", NULL, NULL, tell_count, .which = 0),
+    FIELD("name", "gpu_name", NULL, tell_text, .text = nvmlDeviceGetName),
+    FIELD("serial", "gpu_serial", NULL, NULL, .which = 0),
+    FIELD("uuid", "gpu_uuid", NULL, tell_text, .text = nvmlDeviceGetUUID),
     NUMBER("index", NULL, NULL, nvmlDeviceGetIndex),
-    {"pci.bus_id", "gpu_bus_id", NULL, tell_bus, 0},
-    {"pci.domain", NULL, NULL, tell_bus, 1},
-    {"pci.bus", NULL, NULL, tell_bus, 2},
-    {"pci.device", NULL, NULL, tell_bus, 3},
+    FIELD("pci.bus_id", "gpu_bus_id", NULL, tell_bus, .which = 0),
+    FIELD("pci.domain", NULL, NULL, tell_bus, .which = 1),
+    FIELD("pci.bus", NULL, NULL, tell_bus, .which = 2),
+    FIELD("pci.device", NULL, NULL, tell_bus, .which = 3),
     UNKNOWN("pci.device_id"),
     UNKNOWN("pci.sub_device_id"),
     UNKNOWN("pcie.link.gen.current"),
@@ -226,23 +230,23 @@ static const struct field card_fields[] = {
     UNKNOWN("inforom.oem"),
     UNKNOWN("inforom.ecc"),
     NUMBER("fan.speed", NULL, "%", nvmlDeviceGetFanSpeed),
-    {"pstate", NULL, NULL, tell_state, .number = nvmlDeviceGetPerformanceState},
-    {"memory.total", NULL, "MiB", tell_memory, 0},
-    {"memory.reserved", NULL, "MiB", tell_memory, 1},
-    {"memory.used", NULL, "MiB", tell_memory, 2},
-    {"memory.free", NULL, "MiB", tell_memory, 3},
-    {"compute_mode", NULL, NULL, tell_mode, .number = nvmlDeviceGetComputeMode},
-    {"compute_cap", NULL, NULL, tell_capability},
-    {"utilization.gpu", NULL, "%", tell_rate, 0},
-    {"utilization.memory", NULL, "%", tell_rate, 1},
-    {"utilization.encoder", NULL, "%", tell_number, .pair = nvmlDeviceGetEncoderUtilization},
-    {"utilization.decoder", NULL, "%", tell_number, .pair = nvmlDeviceGetDecoderUtilization},
-    SWITCHES("ecc.mode.current", nvmlDeviceGetEccMode, 0),
-    SWITCHES("ecc.mode.pending", nvmlDeviceGetEccMode, 1),
+    FIELD("pstate", NULL, NULL, tell_state, .number = nvmlDeviceGetPerformanceState),
+    FIELD("memory.total", NULL, "MiB", tell_memory, .which = 0),
+    FIELD("memory.reserved", NULL, "MiB", tell_memory, .which = 1),
+    FIELD("memory.used", NULL, "MiB", tell_memory, .which = 2),
+    FIELD("memory.free", NULL, "MiB", tell_memory, .which = 3),
+    FIELD("compute_mode", NULL, NULL, tell_mode, .number = nvmlDeviceGetComputeMode),
+    FIELD("compute_cap", NULL, NULL, tell_capability, .which = 0),
+    FIELD("utilization.gpu", NULL, "%", tell_rate, .which = 0),
+    FIELD("utilization.memory", NULL, "%", tell_rate, .which = 1),
+    PAIR("utilization.encoder", "%", tell_number, nvmlDeviceGetEncoderUtilization, 0),
+    PAIR("utilization.decoder", "%", tell_number, nvmlDeviceGetDecoderUtilization, 0),
+    PAIR("ecc.mode.current", NULL, tell_switch, nvmlDeviceGetEccMode, 0),
+    PAIR("ecc.mode.pending", NULL, tell_switch, nvmlDeviceGetEccMode, 1),
     ECC("ecc.errors.corrected.volatile.total", 0),
     ECC("ecc.errors.uncorrected.volatile.total", 1),
     UNKNOWN("retired_pages.pending"),
-    {"temperature.gpu", NULL, NULL, tell_temperature, 0},
+    FIELD("temperature.gpu", NULL, NULL, tell_temperature, .which = 0),
     UNKNOWN("temperature.memory"),
     SWITCH("power.management", nvmlDeviceGetPowerManagementMode),
     WATTS("power.draw", nvmlDeviceGetPowerUsage),
@@ -251,8 +255,8 @@ static const struct field card_fields[] = {
     WATTS("power.limit", nvmlDeviceGetPowerManagementLimit),
     WATTS("enforced.power.limit", nvmlDeviceGetEnforcedPowerLimit),
     WATTS("power.default_limit", nvmlDeviceGetPowerManagementDefaultLimit),
-    {"power.min_limit", NULL, "W", tell_watts, 0, .pair = nvmlDeviceGetPowerManagementLimitConstraints},
-    {"power.max_limit", NULL, "W", tell_watts, 1, .pair = nvmlDeviceGetPowerManagementLimitConstraints},
+    PAIR("power.min_limit", "W", tell_watts, nvmlDeviceGetPowerManagementLimitConstraints, 0),
+    PAIR("power.max_limit", "W", tell_watts, nvmlDeviceGetPowerManagementLimitConstraints, 1),
     CLOCK("clocks.current.graphics", "clocks.gr", nvmlDeviceGetClockInfo, CLOCK_GRAPHICS),
     CLOCK("clocks.current.sm", "clocks.sm", nvmlDeviceGetClockInfo, CLOCK_SM),
     CLOCK("clocks.current.memory", "clocks.mem", nvmlDeviceGetClockInfo, CLOCK_MEMORY),
@@ -266,19 +270,19 @@ static const struct field card_fields[] = {
     CLOCK("clocks.max.graphics", "clocks.max.gr", nvmlDeviceGetMaxClockInfo, CLOCK_GRAPHICS),
     CLOCK("clocks.max.sm", NULL, nvmlDeviceGetMaxClockInfo, CLOCK_SM),
     CLOCK("clocks.max.memory", "clocks.max.mem", nvmlDeviceGetMaxClockInfo, CLOCK_MEMORY),
-    SWITCHES("mig.mode.current", nvmlDeviceGetMigMode, 0),
-    SWITCHES("mig.mode.pending", nvmlDeviceGetMigMode, 1),
+    PAIR("mig.mode.current", NULL, tell_switch, nvmlDeviceGetMigMode, 0),
+    PAIR("mig.mode.pending", NULL, tell_switch, nvmlDeviceGetMigMode, 1),
 };
 
 static const struct field app_fields[] = {
-    {"timestamp", NULL, NULL, tell_time},
-    {"gpu_name", NULL, NULL, tell_text, .text = nvmlDeviceGetName},
-    {"gpu_bus_id", NULL, NULL, tell_bus, 0},
-    {"gpu_serial", NULL, NULL, NULL},
-    {"gpu_uuid", NULL, NULL, tell_text, .text = nvmlDeviceGetUUID},
-    {"pid", NULL, NULL, tell_pid},
-    {"process_name", "name", NULL, tell_process},
-    {"used_gpu_memory", "used_memory", "MiB", tell_process_memory},
+    FIELD("timestamp", NULL, NULL, tell_time, .which = 0),
+    FIELD("gpu_name", NULL, NULL, tell_text, .text = nvmlDeviceGetName),
+    FIELD("gpu_bus_id", NULL, NULL, tell_bus, .which = 0),
+    FIELD("gpu_serial", NULL, NULL, NULL, .which = 0),
+    FIELD("gpu_uuid", NULL, NULL, tell_text, .text = nvmlDeviceGetUUID),
+    FIELD("pid", NULL, NULL, tell_pid, .which = 0),
+    FIELD("process_name", "name", NULL, tell_process, .which = 0),
+    FIELD("used_gpu_memory", "used_memory", "MiB", tell_process_memory, .which = 0),
 };
 
 struct columns {
