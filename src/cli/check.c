@@ -20,17 +20,22 @@ struct request {
     struct plm_run run;        /* of a record, which is its output: json, force, strict and bytes only */
     struct plm_limit limit;
     const char *what, *junit, *path;
+    const char *against, *max_growth;
+    struct plm_job *base; /* that is read from there */
     bool github;
 };
 
 static const struct plm_option own_options[] = {
     {"max", 0, PLM_OPTION_SIZE, AT(limit.max), "SIZE", .help = "the limit: 22GiB, 24GB, 512MiB", .least = 1,
-     .configurable = true, .required = true},
-    {"what", 0, PLM_OPTION_CHOICE, AT(what), "FIGURE",
-     .help = "figure to compare: device_used (default), reserved, allocated", .among = "device_used reserved allocated",
      .configurable = true},
+    {"against", 0, PLM_OPTION_TEXT, AT(against), "RECORD",
+     .help = "also compare with this record, made by an earlier run", .complete = PLM_COMPLETE_FILE, .among = "plm"},
+    {"max-growth", 0, PLM_OPTION_TEXT, AT(max_growth), "AMOUNT",
+     .help = "growth to accept with --against: 5%, 512MiB (default 0%)"},
+    {"what", 0, PLM_OPTION_CHOICE, AT(what), "FIGURE", .help = "compare device_used (default), reserved or allocated",
+     .among = "device_used reserved allocated", .configurable = true},
     {"pessimistic", 0, PLM_OPTION_FLAG, AT(limit.pessimistic), .help = "compare the upper end of the range",
-     .configurable = true},
+     .configurable = true, .rare = true},
     {"junit", 0, PLM_OPTION_TEXT, AT(junit), "FILE", .help = "also write the verdict as JUnit XML",
      .complete = PLM_COMPLETE_FILE, .among = "xml", .configurable = true, .own = true},
     {"github", 0, PLM_OPTION_FLAG, AT(github), .help = "also print a GitHub Actions annotation", .configurable = true},
@@ -53,8 +58,15 @@ static const struct plm_option command_options[] = {
 
 static int check_understand(struct request *r, struct plm_error *error)
 {
-    if (!r->limit.max)
-        return plm_fail(error, PLM_EINVAL, "no limit given; write `plimsoll check --max 22GiB FILE.plm`");
+    if (!r->limit.max && !r->against)
+        return plm_fail(error, PLM_EINVAL,
+                        "no limit given; write `plimsoll check --max 22GiB FILE.plm`, or `--against BASE.plm`");
+    if (r->max_growth && !r->against)
+        return plm_fail(error, PLM_EINVAL, "--max-growth needs a record to compare with: --against BASE.plm");
+    if (r->against && plm_check_growth_parse(r->max_growth ? r->max_growth : "0%", &r->limit))
+        return plm_fail(error, PLM_EINVAL, "--max-growth %.60s: write a percentage or a size: 5%%, 512MiB",
+                        r->max_growth);
+    r->limit.against = r->against;
     plm_check_what_parse(r->what, &r->limit.what);
     r->limit.allow_tight = r->run.allow_tight;
     if (r->limit.pessimistic && r->limit.what != PLM_CHECK_USED)
@@ -62,11 +74,29 @@ static int check_understand(struct request *r, struct plm_error *error)
     return 0;
 }
 
+/* The record to compare with must tell a peak: growth over less than that is none. 0, or an exit status. */
+static int base_read(struct request *r)
+{
+    struct plm_error error;
+    int status;
+    if (!r->against)
+        return PLM_EXIT_OK;
+    if (plm_job_read(r->against, &r->base, &error) < 0)
+        return plm_fault(&error);
+    r->limit.base = r->base;
+    status = r->base->lanes ? plm_cli_known_status(r->base) : PLM_EXIT_NOTHING;
+    if (status == PLM_EXIT_OK && plm_fit_known(r->base).what == PLM_KNOWN_PEAK)
+        return PLM_EXIT_OK;
+    return plm_complain_of(PLM_EXIT_NOTHING, "there is nothing to compare with in %.200s: %s", r->against,
+                           r->base->lanes ? plm_fit_known(r->base).why : "it has no GPU activity");
+}
+
 /* What the command reads, or writes besides. */
 static struct plm_output_rule junit_rule(const struct request *r)
 {
-    return (struct plm_output_rule){
-        .force = r->run.force, .input = {r->path, r->run.output, r->run.json, r->run.stack}, .words = r->run.command};
+    return (struct plm_output_rule){.force = r->run.force,
+                                    .input = {r->path, r->run.output, r->run.json, r->run.stack, r->against},
+                                    .words = r->run.command};
 }
 
 static int junit_check(const struct request *r)
@@ -74,6 +104,18 @@ static int junit_check(const struct request *r)
     const struct plm_output_rule rule = junit_rule(r);
     struct plm_error error;
     return r->junit && plm_output_check(r->junit, &rule, &error) < 0 ? plm_fault(&error) : PLM_EXIT_OK;
+}
+
+/* The record to compare with is read before the command runs, and not replaced by what that writes. An exit status. */
+static int base_spare(const struct request *r)
+{
+    const struct plm_output_rule rule = {.force = true, .input = {r->against}};
+    const char *const written[] = {r->run.output, r->run.json};
+    struct plm_error error;
+    for (size_t i = 0; r->against && i < sizeof written / sizeof written[0]; i++)
+        if (written[i] && plm_output_check(written[i], &rule, &error) < 0)
+            return plm_fault(&error);
+    return PLM_EXIT_OK;
 }
 
 /* ---- the verdict ---- */
@@ -87,12 +129,17 @@ static int junit_write(FILE *out, const void *what, struct plm_error *error)
 
 /* Tells the verdict everywhere it is wanted: first in the files, without which there is none. `result` is the exit
    status that goes with it. */
-static int check_tell(const struct request *r, const struct plm_check *check, int result, const struct plm_run_end *end)
+static int check_tell(const struct request *r, struct plm_check *check, int result, const struct plm_run_end *given)
 {
-    const struct plm_output_part files[] = {{r->junit, junit_write, check, junit_rule(r)}, plm_run_document(end)};
+    struct plm_report_options options = *given->options;
+    struct plm_run_end end = *given;
+    const struct plm_output_part files[] = {{r->junit, junit_write, check, junit_rule(r)}, plm_run_document(&end)};
     const bool quiet = plm_run_quiet(&r->run);
     struct plm_error error;
     int status = PLM_EXIT_OK;
+    check->status = result;
+    options.check = check;
+    end.options = &options;
     if (check->outcome == PLM_CHECK_ERROR)
         plm_complain(result, check->sentence);
     if (plm_output_write_all(files, 2, &error) < 0)
@@ -116,7 +163,7 @@ static int check_judge(const struct request *r, const struct plm_run_end *end)
     struct plm_check check;
     int n;
     if (end->result) {
-        check = plm_check_error(job, end->why);
+        check = plm_check_error(job, &r->limit, end->why);
         return check_tell(r, &check, end->result, end);
     }
     check = plm_check_job(job, &r->limit, known.what == PLM_KNOWN_PEAK ? end->card : NULL, r->run.look.bytes);
@@ -124,13 +171,13 @@ static int check_judge(const struct request *r, const struct plm_run_end *end)
         return check_tell(r, &check, PLM_EXIT_NO_FIT, end);
     if (known.what == PLM_KNOWN_NOTHING) {
         snprintf(sentence, sizeof sentence, "not known: %s", known.why);
-        check = plm_check_error(job, sentence);
+        check = plm_check_error(job, &r->limit, sentence);
         return check_tell(r, &check, plm_cli_known_status(job), end);
     }
     if (check.outcome == PLM_CHECK_TIGHT)
         return check_tell(r, &check, PLM_EXIT_TIGHT, end);
     if (r->run.strict && strcmp(plm_confidence(job, reasons, PLM_DOUBTS, &n), "high")) {
-        check = plm_check_error(job, PLM_RUN_UNTRUSTED);
+        check = plm_check_error(job, &r->limit, PLM_RUN_UNTRUSTED);
         return check_tell(r, &check, PLM_EXIT_UNTRUSTED, end);
     }
     return check_tell(r, &check, PLM_EXIT_OK, end);
@@ -161,6 +208,10 @@ static int check_command(struct request *r, int argc, char **argv)
         return plm_complain(PLM_EXIT_USAGE, "write `plimsoll check --max 22GiB -- python train.py`, or name a record");
     r->run.command = argv + rest;
     status = junit_check(r);
+    if (!status)
+        status = base_spare(r);
+    if (!status)
+        status = base_read(r);
     return status ? status : plm_run_command(&r->run, argv + rest, check_show, r);
 }
 
@@ -223,7 +274,7 @@ static int record_judge(const struct request *r, const struct plm_job *job, stru
 /* Could the files that are asked for be written? An exit status. */
 static int record_outputs_check(struct request *r)
 {
-    struct plm_output_rule rule = {.force = r->run.force, .input = {r->path, r->junit}};
+    struct plm_output_rule rule = {.force = r->run.force, .input = {r->path, r->junit, r->against}};
     struct plm_error error;
     int status;
     r->run.output = r->path;
@@ -250,6 +301,8 @@ static int check_record(struct request *r, int argc, char **argv)
     if (status < 0)
         return plm_fault(&error);
     status = record_outputs_check(r);
+    if (!status)
+        status = base_read(r);
     if (status)
         return status;
     if ((r->run.json ? plm_cli_report_time_read(&time, r->path, &job, &error) : plm_job_read(r->path, &job, &error)) <
@@ -264,24 +317,28 @@ static int check_record(struct request *r, int argc, char **argv)
 static int check_run(int argc, char **argv)
 {
     struct request r = {.what = "device_used", .run = PLM_RUN};
-    for (int i = 0; i < argc; i++)
-        if (!strcmp(argv[i], "--"))
-            return check_command(&r, argc, argv);
-    return check_record(&r, argc, argv);
+    bool command = false;
+    int status;
+    for (int i = 0; i < argc && !command; i++)
+        command = !strcmp(argv[i], "--");
+    status = (command ? check_command : check_record)(&r, argc, argv);
+    plm_job_free(r.base);
+    return status;
 }
 
 const struct plm_command plm_command_check = {
     .name = "check",
-    .line = "fail if peak memory exceeds a limit, for CI",
+    .line = "fail if peak memory exceeds a limit or grew, for CI",
     .words = "RECORD | -- COMMAND...",
     .options = record_options,
     .also = &plm_command_run,
     .complete = PLM_COMPLETE_FILE,
     .among = "plm",
     .example = {"plimsoll check --max 22GiB -- python train.py --batch 64",
+                "plimsoll check --against base.plm --max-growth 5% train.plm",
                 "plimsoll check --max 22GiB --github --junit gpu-memory.xml train.plm"},
-    .exit = {{PLM_EXIT_OK, "the job stays within the limit"},
-             {PLM_EXIT_NO_FIT, "it exceeds the limit, or ran out of memory (--bounded)"},
+    .exit = {{PLM_EXIT_OK, "the job stays within the limits"},
+             {PLM_EXIT_NO_FIT, "it exceeds a limit, or ran out of memory (--bounded)"},
              {PLM_EXIT_COMMAND, "the job failed: there is no verdict"},
              {PLM_EXIT_UNTRUSTED, "the confidence is not high (--strict)"},
              {PLM_EXIT_TIGHT, "it stays within the limit only with cache flushes (--allow-tight: 0)"},

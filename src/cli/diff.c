@@ -10,12 +10,14 @@
 
 struct request {
     struct plm_look look;
-    bool json;
+    bool json, markdown, exit_code;
     const char *path[2];
 };
 
 static const struct plm_option options[] = {
     {.include = plm_cli_option_json, .at = AT(json)},
+    {"markdown", 0, PLM_OPTION_FLAG, AT(markdown), .help = "print Markdown, for a comment on a pull request"},
+    {"exit-code", 0, PLM_OPTION_FLAG, AT(exit_code), .help = "exit 1 if anything changed, as git diff does"},
     {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
@@ -30,6 +32,8 @@ static int diff_parse(struct request *r, int argc, char **argv, struct plm_error
     if (files < 2)
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll diff BEFORE.plm AFTER.plm`",
                         files ? "one record only" : "no records given");
+    if (r->json && r->markdown)
+        return plm_fail(error, PLM_EINVAL, "--json and --markdown are two formats: give one of them");
     return 0;
 }
 
@@ -46,15 +50,25 @@ static int read_job(const char *path, struct plm_job **job, struct plm_error *er
     return status;
 }
 
-static int diff_show(const struct request *r, const struct plm_job *before, const struct plm_job *after,
-                     struct plm_error *error)
+/* A difference to a peak that is not the job's says nothing: that is no change, and not none either. */
+static int diff_status(const struct plm_diff *diff)
+{
+    const int before = plm_cli_known_status(diff->before), after = plm_cli_known_status(diff->after);
+    return before || after ? PLM_EXIT_NOTHING : diff->changed ? PLM_EXIT_NO_FIT : PLM_EXIT_OK;
+}
+
+/* An exit status. */
+static int diff_show(const struct request *r, const struct plm_job *before, const struct plm_job *after)
 {
     const struct plm_report_options shown = plm_look_at(&r->look);
-    plm_diff_write *write = r->json ? plm_diff_json : plm_diff_text;
+    plm_diff_write *write = r->json ? plm_diff_json : r->markdown ? plm_diff_markdown : plm_diff_text;
+    struct plm_error error;
     struct plm_diff diff;
     int status;
     plm_diff_make(before, after, &diff);
-    status = write(stdout, &diff, r->path, &shown, error);
+    status = write(stdout, &diff, r->path, &shown, &error) < 0 ? plm_fault(&error)
+             : r->exit_code                                    ? diff_status(&diff)
+                                                               : PLM_EXIT_OK;
     plm_diff_free(&diff);
     return status;
 }
@@ -70,11 +84,10 @@ static int diff_run(int argc, char **argv)
     status = read_job(r.path[0], &before, &error);
     if (status == 0)
         status = read_job(r.path[1], &after, &error);
-    if (status == 0)
-        status = diff_show(&r, before, after, &error);
+    status = status < 0 ? plm_fault(&error) : diff_show(&r, before, after);
     plm_job_free(before);
     plm_job_free(after);
-    return status < 0 ? plm_fault(&error) : PLM_EXIT_OK;
+    return status;
 }
 
 const struct plm_command plm_command_diff = {
@@ -85,8 +98,11 @@ const struct plm_command plm_command_diff = {
     .complete = PLM_COMPLETE_FILE,
     .among = "plm",
     .example = {"plimsoll diff batch32.plm batch64.plm",
-                "plimsoll diff batch32.plm batch64.plm --json | jq .devices[0].peak.device_used.change"},
-    .exit = {{PLM_EXIT_OK, "the difference was shown"},
-             {PLM_EXIT_NOTHING, "a record cannot be read, or has no GPU activity"}},
+                "plimsoll diff base.plm head.plm --markdown | gh pr comment --body-file -",
+                "plimsoll diff batch32.plm batch64.plm --json | jq .growth.change"},
+    .exit = {{PLM_EXIT_OK, "the difference was shown; with --exit-code: there is none"},
+             {PLM_EXIT_NO_FIT, "something changed (--exit-code)"},
+             {PLM_EXIT_NOTHING,
+              "a record cannot be read, or has no GPU activity; with --exit-code: a peak is unknown"}},
     .run = diff_run,
 };

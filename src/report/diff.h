@@ -53,10 +53,24 @@ void plm_diff_free(struct plm_diff *diff);
 
 /* By how much, without its sign. */
 uint64_t plm_change_size(const struct plm_change *change);
+/* "+1.2 GiB", "-512", and "0 B" for nothing; "+88 %", "+0.3 %", "12.5 x", "new", "gone", "same". Return `buffer`. */
+const char *plm_change_amount(const struct plm_change *change, bool bytes, char *buffer, size_t size);
+const char *plm_change_percent(const struct plm_change *change, char *buffer, size_t size);
+
+/* diff_growth.c: the one line that answers "did it grow, and what did?". */
+struct plm_diff_growth {
+    struct plm_change used; /* device memory of the device that needs most in each job */
+    const struct plm_diff_lane *lane; /* the one that needs most afterwards */
+    char cause[160]; /* what grew (or shrank) most with it: "activations of blocks.*"; "": not known */
+    struct plm_change by; /* by how much that did */
+};
+struct plm_diff_growth plm_diff_growth(const struct plm_diff *diff);
+/* "+8.9 GiB (+88 %) at the peak: activations of blocks.* +8.1 GiB". Returns `buffer`. */
+const char *plm_diff_growth_text(const struct plm_diff_growth *growth, bool bytes, char *buffer, size_t size);
 
 /* `names` are the two records as the user wrote them. Returns 0, or PLM_EIO with a sentence. */
 typedef int plm_diff_write(FILE *out, const struct plm_diff *diff, const char *const names[2],
                            const struct plm_report_options *options, struct plm_error *error);
-plm_diff_write plm_diff_text, plm_diff_json;
+plm_diff_write plm_diff_text, plm_diff_json, plm_diff_markdown;
 
 #endif

@@ -50,6 +50,25 @@ static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
     plm_json_end_object(j);
 }
 
+/* The answer: of the device that needs most. */
+static void write_growth(struct plm_json *j, const struct plm_diff *diff)
+{
+    const struct plm_diff_growth growth = plm_diff_growth(diff);
+    char text[320];
+    plm_json_object(j, "growth");
+    amounts(j, &growth.used);
+    if (growth.used.before)
+        plm_json_real(j, "ratio", (double)growth.used.after / (double)growth.used.before);
+    plm_json_string(j, "text", plm_diff_growth_text(&growth, false, text, sizeof text));
+    if (*growth.cause) {
+        plm_json_object(j, "cause");
+        plm_json_string(j, "what", growth.cause);
+        amounts(j, &growth.by);
+        plm_json_end_object(j);
+    }
+    plm_json_end_object(j);
+}
+
 int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
@@ -59,6 +78,7 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     plm_json_string(&j, "before", names[0]);
     plm_json_string(&j, "after", names[1]);
     plm_json_bool(&j, "changed", diff->changed);
+    write_growth(&j, diff);
     if (diff->by_kind)
         plm_json_bool(&j, "by_kind", true);
     for (int i = 0; i < 2; i++) {

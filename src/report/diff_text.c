@@ -36,45 +36,17 @@ static int label_most(const struct plm_page *p)
     return most < LABEL ? LABEL : most;
 }
 
-/* "+1.2 GiB", "-512" */
-static const char *signed_amount(const struct plm_page *p, char *buffer, size_t size, const struct plm_change *c)
-{
-    char text[32];
-    snprintf(buffer, size, "%s%s",
-             c->after > c->before   ? "+"
-             : c->after < c->before ? "-"
-                                    : "",
-             plm_page_amount(p, text, sizeof text, plm_change_size(c)));
-    return buffer;
-}
-
-static void percentage(const struct plm_page *p, const struct plm_change *c)
-{
-    double percent = c->before ? 100 * ((double)c->after - (double)c->before) / (double)c->before : 0;
-    if (!c->before)
-        fputs(c->after ? "       new" : "", p->out);
-    else if (!c->after)
-        fputs("      gone", p->out);
-    else if (c->before == c->after)
-        fputs("      same", p->out);
-    else if (percent > 999.4)
-        fprintf(p->out, "  %6.4g x", (double)c->after / (double)c->before);
-    else
-        fprintf(p->out, "  %+6.1f %%", percent);
-}
-
 static void show_row(const struct plm_page *p, const char *label, int columns, const struct plm_change *c)
 {
     const enum plm_ink ink = c->after > c->before ? PLM_INK_YELLOW : c->after < c->before ? PLM_INK_GREEN : PLM_INK_DIM;
     int amount = plm_page_amount_columns(p);
-    char before[32], after[32], by[40];
+    char before[32], after[32], by[40], percent[24];
     fputs("  ", p->out);
     plm_page_name(p, label, columns, 1);
-    fprintf(p->out, " %*s  %*s  %s%*s", amount, plm_page_amount(p, before, sizeof before, c->before), amount,
+    fprintf(p->out, " %*s  %*s  %s%*s  %8s%s\n", amount, plm_page_amount(p, before, sizeof before, c->before), amount,
             plm_page_amount(p, after, sizeof after, c->after), plm_ink(p, ink), amount + 1,
-            signed_amount(p, by, sizeof by, c));
-    percentage(p, c);
-    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+            plm_change_amount(c, p->bytes, by, sizeof by), plm_change_percent(c, percent, sizeof percent),
+            plm_ink(p, PLM_INK_PLAIN));
 }
 
 static void heading(const struct plm_page *p, const char *title, int columns)
@@ -207,6 +179,16 @@ static void show_known(const struct plm_page *p, const struct plm_job *job, cons
     fprintf(p->out, " is unknown: %s.\n", known.why);
 }
 
+/* The answer first; of names that a record holds no line is broken. */
+static void show_growth(const struct plm_page *p, const struct plm_diff *diff)
+{
+    const struct plm_diff_growth growth = plm_diff_growth(diff);
+    char text[320];
+    fputs(plm_ink(p, PLM_INK_BOLD), p->out);
+    plm_page_name(p, plm_diff_growth_text(&growth, p->bytes, text, sizeof text), 0, 0);
+    fprintf(p->out, "%s\n", plm_ink(p, PLM_INK_PLAIN));
+}
+
 int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
@@ -214,6 +196,7 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
     if (diff->lanes && !diff->changed)
         unchanged(&p, diff);
     else {
+        show_growth(&p, diff);
         fputs("From ", out);
         plm_page_name(&p, names[0], 0, 0);
         fputs(" to ", out);

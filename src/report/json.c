@@ -10,6 +10,7 @@
 #include "fit/known.h"
 #include "fit/ladder.h"
 #include "report/answer.h"
+#include "report/check.h"
 #include "report/communicators.h"
 #include "report/ranks.h"
 #include "report/report.h"
@@ -308,6 +309,8 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
     write_job(&j, job);
     if (job->lanes)
         write_answer(&j, &answer);
+    if (options->check)
+        plm_check_json(&j, options->check);
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < job->lanes; i++)
         write_device(&j, job, &job->lane[i], options);

@@ -14,6 +14,7 @@
 
 struct plm_card;
 struct plm_catalogue;
+struct plm_check;
 struct plm_error;
 struct plm_fit_row;
 struct plm_fit_table;
@@ -39,6 +40,7 @@ struct plm_report_options {
     bool full;                  /* all there is to say, not a screen */
     const struct plm_time_table *time; /* of one card; NULL: not known, and */
     const char *no_time;        /* why; NULL: times are not shown */
+    const struct plm_check *check; /* of `check`: the verdict on a limit, for JSON; NULL: none was asked for */
 };
 
 /* The page that the text formats draw on. */

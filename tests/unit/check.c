@@ -57,6 +57,56 @@ static void limits(void **state)
                         "too much: up to 4.7 GiB of 4.0 GiB device memory, 700.0 MiB over (rank 1, device 0)");
 }
 
+/* Growth of 1 GiB over 2 GiB: 50 %. */
+static void growth(void **state)
+{
+    static const struct {
+        const char *text, *sentence;
+        enum plm_check_outcome outcome;
+    } rows[] = {
+        {"0%", "too much: 3.0 GiB reserved by PyTorch (rank 1, device 0); +50 % (+1.0 GiB) from b\\x1b.plm, limit +0 %",
+         PLM_CHECK_TOO_MUCH},
+        {"49.9 %",
+         "too much: 3.0 GiB reserved by PyTorch (rank 1, device 0); +50 % (+1.0 GiB) from b\\x1b.plm, limit "
+         "+49.9 %",
+         PLM_CHECK_TOO_MUCH},
+        {"50%", "ok: 3.0 GiB reserved by PyTorch (rank 1, device 0); +50 % (+1.0 GiB) from b\\x1b.plm, limit +50 %",
+         PLM_CHECK_OK},
+        {"1023MiB",
+         "too much: 3.0 GiB reserved by PyTorch (rank 1, device 0); +50 % (+1.0 GiB) from b\\x1b.plm, limit "
+         "+1023.0 MiB",
+         PLM_CHECK_TOO_MUCH},
+        {"1g", "ok: 3.0 GiB reserved by PyTorch (rank 1, device 0); +50 % (+1.0 GiB) from b\\x1b.plm, limit +1.0 GiB",
+         PLM_CHECK_OK},
+    };
+    const struct plm_job one = job_with(1), two = job_with(2);
+    struct plm_limit limit = {.what = PLM_CHECK_RESERVED, .base = &one, .against = "b\x1b.plm"};
+    struct plm_check c;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(plm_check_growth_parse(rows[i].text, &limit), 0);
+        c = plm_check_job(&two, &limit, NULL, false);
+        assert_string_equal(c.sentence, rows[i].sentence);
+        assert_int_equal(c.outcome, rows[i].outcome);
+        assert_int_equal(c.before, 2 * GIB);
+    }
+    /* Less, or the same, is no growth; an amount is a limit beside it. */
+    assert_int_equal(plm_check_growth_parse("0%", &limit), 0);
+    c = plm_check_job(&one, &limit, NULL, false);
+    assert_string_equal(c.sentence, "ok: 2.0 GiB reserved by PyTorch; same as b\\x1b.plm, limit +0 %");
+    limit.base = &two;
+    c = plm_check_job(&one, &limit, NULL, false);
+    assert_string_equal(c.sentence, "ok: 2.0 GiB reserved by PyTorch; -33 % (-1.0 GiB) from b\\x1b.plm, limit +0 %");
+    limit.max = GIB;
+    c = plm_check_job(&one, &limit, NULL, false);
+    assert_int_equal(c.outcome, PLM_CHECK_TOO_MUCH);
+    assert_string_equal(c.sentence, "too much: 2.0 GiB of 1.0 GiB reserved by PyTorch, 1.0 GiB over; -33 % (-1.0 GiB) "
+                                    "from b\\x1b.plm, limit +0 %");
+    for (const char *const *text = (const char *const[]){"", "%", "5", "-5%", "nan%", "5%%", "1e2%", "five", NULL};
+         *text; text++)
+        assert_int_equal(plm_check_growth_parse(*text, &limit), PLM_EINVAL);
+}
+
 static void words(void **state)
 {
     enum plm_check_what what;
@@ -92,7 +142,7 @@ static void junit(void **state)
     assert_contains(t,
                     "<failure type=\"limit\" message=\"too much: 2.5 GiB of 1.0 GiB device memory, 1.5 GiB over\"/>");
     free(t);
-    c = plm_check_error(&one, "it \"failed\" \xef\xbf\xbf");
+    c = plm_check_error(&one, &(struct plm_limit){.max = GIB}, "it \"failed\" \xef\xbf\xbf");
     t = written(plm_check_junit, &c);
     assert_contains(t, "failures=\"0\" errors=\"1\"");
     assert_contains(t, "<error type=\"error\" message=\"it &quot;failed&quot; \\uffff\"/>");
@@ -114,7 +164,7 @@ static void github(void **state)
     assert_string_equal(t, "::notice title=GPU memory of python a<b>&\"c\".py x%3A1%2C2%0A50%25\\x1b\\xff::"
                            "ok: 2.5 GiB of 9.0 GiB device memory\n");
     free(t);
-    c = plm_check_error(&one, "a\nb: 5 %, c");
+    c = plm_check_error(&one, &(struct plm_limit){.max = GIB}, "a\nb: 5 %, c");
     t = written(plm_check_github, &c);
     assert_contains(t, "::error title=");
     assert_contains(t, "::a%0Ab: 5 %25, c\n");
@@ -139,7 +189,7 @@ static void extremes(void **state)
     assert_int_equal(strlen(c.subject), sizeof c.subject - 1);
     assert_true(c.seconds == 0);
     job.summary.config.count = 0;
-    c = plm_check_error(&job, argument);
+    c = plm_check_error(&job, &(struct plm_limit){.max = GIB}, argument);
     assert_string_equal(c.subject, "the job");
     assert_int_equal(strlen(c.sentence), sizeof c.sentence - 1);
 }
@@ -147,8 +197,8 @@ static void extremes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits), cmocka_unit_test(words),    cmocka_unit_test(junit),
-        cmocka_unit_test(github), cmocka_unit_test(extremes),
+        cmocka_unit_test(limits), cmocka_unit_test(growth), cmocka_unit_test(words),
+        cmocka_unit_test(junit),  cmocka_unit_test(github), cmocka_unit_test(extremes),
     };
     return RUN(tests);
 }

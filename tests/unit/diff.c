@@ -59,6 +59,28 @@ static void after(void)
     train(160 * MIB, 20 * MIB, 2, "new");
 }
 
+static void roomier(void)
+{
+    train(164 * MIB, 30 * MIB, 0, "old.\033[31m");
+}
+
+static void renamed(void)
+{
+    train(100 * MIB, 30 * MIB, 0, "new");
+}
+
+static void marked(void)
+{
+    train(100 * MIB, 30 * MIB, 0, "<b>`a|b` @you\n");
+}
+
+static void functions_only(void)
+{
+    plm_put_context(0, &(struct plm_ev_context){.context = 1, .module = plm_record_text("(train, a.py:3)")});
+    card(0, 100 * MIB);
+    alloc(0, 4096, 7 * MIB, 1);
+}
+
 static void two_devices(void)
 {
     before();
@@ -95,23 +117,67 @@ static void what_grew(void **state)
 {
     char *t = written(plm_diff_text, before, after, (struct plm_report_options){.width = 80});
     (void)state;
-    assert_contains(t, "From a\\x1b.plm to b.plm, at the peak of each:\n\nRank 0, device 0");
-    assert_contains(t, "  tensors (allocated)    63.0 MiB    93.0 MiB    +30.0 MiB   +47.6 %\n");
-    assert_contains(t, "  reserved by PyTorch   100.0 MiB   160.0 MiB    +60.0 MiB   +60.0 %\n");
+    /* The answer first: twenty layers grew by 2 MiB each, `fc` lost 10 MiB. */
+    assert_ptr_equal(strstr(t, "+60.0 MiB (+9.2 %) at the peak: activations of layer.* +40.0 MiB\nFrom a\\x1b.plm to "
+                               "b.plm, at the peak of each:\n\nRank 0, device 0"),
+                     t);
+    assert_contains(t, "  tensors (allocated)    63.0 MiB    93.0 MiB    +30.0 MiB     +48 %\n");
+    assert_contains(t, "  reserved by PyTorch   100.0 MiB   160.0 MiB    +60.0 MiB     +60 %\n");
     assert_contains(t, "  = device used         650.0 MiB   710.0 MiB    +60.0 MiB    +9.2 %\n");
-    assert_contains(t, "  cached but unused      37.0 MiB    67.0 MiB    +30.0 MiB   +81.1 %\n");
+    assert_contains(t, "  cached but unused      37.0 MiB    67.0 MiB    +30.0 MiB     +81 %\n");
     /* The largest change first, whatever its sign; ten, and the rest added up. */
-    assert_contains(t, "change\n  fc                     30.0 MiB    20.0 MiB    -10.0 MiB   -33.3 %\n"
+    assert_contains(t, "change\n  fc                     30.0 MiB    20.0 MiB    -10.0 MiB     -33 %\n"
                        "  new                         0 B     3.0 MiB     +3.0 MiB       new\n"
                        "  old.\\x1b[31m            3.0 MiB         0 B     -3.0 MiB      gone\n"
-                       "  layer.0                 1.0 MiB     3.0 MiB     +2.0 MiB  +200.0 %\n");
-    assert_contains(t, "  13 more                13.0 MiB    39.0 MiB    +26.0 MiB  +200.0 %\n");
+                       "  layer.0                 1.0 MiB     3.0 MiB     +2.0 MiB    +200 %\n");
+    assert_contains(t, "  13 more                13.0 MiB    39.0 MiB    +26.0 MiB    +200 %\n");
     assert_null(strstr(t, "libraries"));
     assert_null(strstr(t, "parameters")); /* they did not change */
     assert_null(strstr(t, "head"));
     assert_null(strchr(t, '\033'));
     for (const char *line = t; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         assert_true(strcspn(line, "\n") <= 80);
+    free(t);
+}
+
+/* Down it is what shrank most; where only PyTorch's cache did, that. */
+static void answers(void **state)
+{
+    char *t = written(plm_diff_text, after, before, (struct plm_report_options){.width = 80, .bytes = true});
+    (void)state;
+    assert_ptr_equal(strstr(t, "-62914560 (-8.5 %) at the peak: activations of layer.* -41943040\n"), t);
+    free(t);
+    t = written(plm_diff_text, before, roomier, (struct plm_report_options){.width = 80});
+    assert_ptr_equal(strstr(t, "+64.0 MiB (+9.8 %) at the peak: cached but unused memory +64.0 MiB\n"), t);
+    free(t);
+    t = written(plm_diff_text, before, renamed, (struct plm_report_options){.width = 80});
+    assert_ptr_equal(strstr(t, "Same peak: 650.0 MiB device used\nFrom "), t);
+    free(t);
+    t = written(plm_diff_text, functions_only, after, (struct plm_report_options){.width = 80});
+    assert_ptr_equal(strstr(t, "+60.0 MiB (+9.2 %) at the peak\nFrom "), t);
+    free(t);
+    t = written(plm_diff_json, before, after, (struct plm_report_options){0});
+    assert_contains(t, "\"text\": \"+60.0 MiB (+9.2 %) at the peak: activations of layer.* +40.0 MiB\"");
+    assert_contains(t, "\"what\": \"activations of layer.*\"");
+    free(t);
+}
+
+static void markdown(void **state)
+{
+    char *t = written(plm_diff_markdown, marked, after, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_ptr_equal(strstr(t, "### GPU memory: +60.0 MiB (+9.2 %) at the peak\n\nLargest change: `activations of "
+                               "layer.*` +40.0 MiB\n"),
+                     t);
+    assert_contains(t, "\n| at the peak | before | after | change | |\n|---|---:|---:|---:|---:|\n");
+    assert_contains(t, "\n| **device used** | 650.0 MiB | 710.0 MiB | +60.0 MiB | +9.2 % |\n");
+    assert_contains(t, "\n| cached but unused | 37.0 MiB | 67.0 MiB | +30.0 MiB | +81 % |\n");
+    /* A name is no markup. */
+    assert_contains(t, "\n| `<b>'a\\|b' @you\\x0a` | 3.0 MiB | 0 B | -3.0 MiB | gone |\n");
+    assert_contains(t, "\n</details>\n\nFrom `a\\x1b.plm` to `b.plm`, by `plimsoll diff`.\n");
+    free(t);
+    t = written(plm_diff_markdown, before, before, (struct plm_report_options){.width = 80});
+    assert_ptr_equal(strstr(t, "### GPU memory: Same peak: 650.0 MiB device used\n\nNothing changed.\n"), t);
     free(t);
 }
 
@@ -158,13 +224,6 @@ static void without_attribution(void **state)
     free(t);
 }
 
-static void functions_only(void)
-{
-    plm_put_context(0, &(struct plm_ev_context){.context = 1, .module = plm_record_text("(train, a.py:3)")});
-    card(0, 100 * MIB);
-    alloc(0, 4096, 7 * MIB, 1);
-}
-
 /* An imported snapshot has functions in place of modules, and no categories. */
 static void without_categories(void **state)
 {
@@ -201,7 +260,8 @@ static void json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_grew), cmocka_unit_test(nothing_changed),
+        cmocka_unit_test(what_grew), cmocka_unit_test(answers),
+        cmocka_unit_test(markdown),  cmocka_unit_test(nothing_changed),
         cmocka_unit_test(devices),   cmocka_unit_test(without_attribution),
         cmocka_unit_test(json),      cmocka_unit_test(without_categories),
     };
