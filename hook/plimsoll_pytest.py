@@ -66,8 +66,9 @@ class Limit:
         device = max(range(len(peaks)), key=peaks.__getitem__)
         if peaks[device] <= self.max:
             return None
-        text = "the test %s %s of GPU memory, %s more than its limit of %s" % (
-            self.what, show_size(peaks[device]), show_size(peaks[device] - self.max), show_size(self.max))
+        # The answer in the first words: pytest cuts its summary at the width of the terminal.
+        text = "%s %s, limit %s: %s of GPU memory too much" % (
+            self.what, show_size(peaks[device]), show_size(self.max), show_size(peaks[device] - self.max))
         if len(peaks) > 1:
             text += ", on device %d" % device
         if before[device]:
