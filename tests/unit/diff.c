@@ -69,6 +69,11 @@ static void renamed(void)
     train(100 * MIB, 30 * MIB, 0, "new");
 }
 
+static void heavy(void)
+{
+    train(158 * MIB, 80 * MIB, 0, "new");
+}
+
 static void marked(void)
 {
     train(100 * MIB, 30 * MIB, 0, "<b>`a|b` @you\n");
@@ -149,6 +154,10 @@ static void answers(void **state)
     free(t);
     t = written(plm_diff_text, before, roomier, (struct plm_report_options){.width = 80});
     assert_ptr_equal(strstr(t, "+64.0 MiB (+9.8 %) at the peak: cached but unused memory +64.0 MiB\n"), t);
+    free(t);
+    /* `fc` lost 60 MiB, which is more than the layers took, and not why the job grew. */
+    t = written(plm_diff_text, heavy, after, (struct plm_report_options){.width = 80});
+    assert_ptr_equal(strstr(t, "+2.0 MiB (+0.3 %) at the peak: activations of layer.* +40.0 MiB\n"), t);
     free(t);
     t = written(plm_diff_text, before, renamed, (struct plm_report_options){.width = 80});
     assert_ptr_equal(strstr(t, "Same peak: 650.0 MiB device used\nFrom "), t);
