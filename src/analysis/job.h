@@ -179,6 +179,8 @@ struct plm_holders {
 struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
                                   enum plm_key key);
 void plm_holders_free(struct plm_holders *holders);
+/* Adds what another one holds; the name stays. */
+void plm_holder_add(struct plm_holder *to, const struct plm_holder *from);
 
 /* ---- a moment that a question names, and what a device held then ---- */
 

@@ -262,6 +262,14 @@ struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_la
     return holders;
 }
 
+void plm_holder_add(struct plm_holder *to, const struct plm_holder *from)
+{
+    to->bytes += from->bytes;
+    to->blocks += from->blocks;
+    for (size_t c = 0; c < PLM_CATEGORIES; c++)
+        to->category[c] += from->category[c];
+}
+
 void plm_holders_free(struct plm_holders *h)
 {
     for (size_t i = 0; i < h->count; i++)

@@ -10,7 +10,7 @@
 
 struct request {
     struct plm_look look;
-    bool json, markdown, exit_code;
+    bool json, markdown, exit_code, unfold;
     const char *path[2];
 };
 
@@ -18,6 +18,7 @@ static const struct plm_option options[] = {
     {.include = plm_cli_option_json, .at = AT(json)},
     {"markdown", 0, PLM_OPTION_FLAG, AT(markdown), .help = "print Markdown, for a comment on a pull request"},
     {"exit-code", 0, PLM_OPTION_FLAG, AT(exit_code), .help = "exit 1 if anything changed, as git diff does"},
+    {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
     {.include = plm_cli_option_look, .at = AT(look)},
     {0},
 };
@@ -60,11 +61,12 @@ static int diff_status(const struct plm_diff *diff)
 /* An exit status. */
 static int diff_show(const struct request *r, const struct plm_job *before, const struct plm_job *after)
 {
-    const struct plm_report_options shown = plm_look_at(&r->look);
+    struct plm_report_options shown = plm_look_at(&r->look);
     plm_diff_write *write = r->json ? plm_diff_json : r->markdown ? plm_diff_markdown : plm_diff_text;
     struct plm_error error;
     struct plm_diff diff;
     int status;
+    shown.unfold = r->unfold;
     plm_diff_make(before, after, &diff);
     status = write(stdout, &diff, r->path, &shown, &error) < 0 ? plm_fault(&error)
              : r->exit_code                                    ? diff_status(&diff)

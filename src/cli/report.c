@@ -12,7 +12,7 @@
 
 struct request {
     struct plm_look look;
-    bool json, force, full;
+    bool json, force, full, unfold;
     const char *by, *at, *gpu, *html;
     const char *path; /* the record */
 };
@@ -22,6 +22,7 @@ static const struct plm_option options[] = {
      .among = "module op phase category stack"},
     {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN", .help = "the moment to show: peak (default), end or a step number",
      .among = "peak end"},
+    {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME,...", .help = "the cards to check", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
     {"full", 0, PLM_OPTION_FLAG, AT(full), .help = "everything: steps, times, values that were read, notes"},
@@ -51,6 +52,7 @@ static int report_understand(const struct request *o, struct plm_report_options 
 {
     *out = plm_look_at(&o->look);
     out->record = o->path;
+    out->unfold = o->unfold;
     out->listed = o->by != NULL;
     out->full = o->full;
     if (o->by)

@@ -13,7 +13,7 @@
 
 struct request {
     struct plm_look look;
-    bool json;
+    bool json, unfold;
     const char *gpu, *price, *sort, *host_text, *speeds, *by, *path;
     struct plm_host_time host;
     int rank;
@@ -25,6 +25,7 @@ static const struct plm_option options[] = {
     {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT",
      .help = "GPU time by operator, module or class of work, with the bottleneck of each",
      .among = "operator module class"},
+    {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
     {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "price per hour: adds steps per dollar",
      .configurable = true},
     {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
@@ -144,6 +145,7 @@ static int time_show(const struct request *r, const struct cards *c, struct plm_
     struct plm_report_time_look look = {.options = &shown, .listed = r->by != NULL, .many = c->count > 1};
     struct plm_error error;
     shown.record = r->path;
+    shown.unfold = r->unfold;
     if (r->by)
         look.by = *r->by == 'o'   ? PLM_REPORT_TIME_OPERATORS
                   : *r->by == 'm' ? PLM_REPORT_TIME_MODULES

@@ -104,6 +104,57 @@ static void set_holders(const struct plm_diff *diff, struct plm_diff_lane *d)
     merge_modules(d);
 }
 
+/* ---- layers that repeat ---- */
+
+/* Alike: before and after. */
+static struct plm_repeats fold_modules(const struct plm_diff_lane *d, bool single, bool ascii)
+{
+    const char **name = plm_calloc(d->modules, sizeof *name);
+    double *shape = plm_calloc(2 * d->modules, sizeof *shape);
+    struct plm_repeats folds;
+    for (size_t i = 0; i < d->modules; i++) {
+        name[i] = d->module[i].name;
+        shape[2 * i] = (double)d->module[i].before;
+        shape[2 * i + 1] = (double)d->module[i].after;
+    }
+    folds = plm_repeats_make(&(struct plm_repeat_input){name, shape, d->modules, 2, ascii, single});
+    free(name);
+    free(shape);
+    return folds;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    return compare_changes(&((const struct plm_diff_row *)a)->change, &((const struct plm_diff_row *)b)->change);
+}
+
+struct plm_diff_rows plm_diff_rows(const struct plm_diff_lane *d, bool single, bool ascii)
+{
+    struct plm_diff_rows rows = {.folds = fold_modules(d, single, ascii)};
+    rows.item = plm_calloc(rows.folds.count, sizeof *rows.item);
+    for (rows.count = 0; rows.count < rows.folds.count; rows.count++) {
+        struct plm_diff_row *row = &rows.item[rows.count];
+        row->fold = &rows.folds.item[rows.count];
+        row->change.name = plm_repeat_label(row->fold);
+        for (size_t k = 0; k < row->fold->count; k++) {
+            const struct plm_change *one = &d->module[rows.folds.member[row->fold->first + k]];
+            row->change.before += one->before;
+            row->change.after += one->after;
+        }
+    }
+    qsort(rows.item, rows.count, sizeof *rows.item, compare_rows);
+    return rows;
+}
+
+void plm_diff_rows_free(struct plm_diff_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++)
+        free((char *)rows->item[i].change.name);
+    free(rows->item);
+    plm_repeats_free(&rows->folds);
+    *rows = (struct plm_diff_rows){0};
+}
+
 /* ---- all devices ---- */
 
 /* Several processes may have the same rank and device; the first is matched with the first. */

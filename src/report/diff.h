@@ -15,6 +15,7 @@
 #include <stdio.h>
 
 #include "analysis/kinds.h"
+#include "report/folding.h"
 
 struct plm_error;
 struct plm_report_options;
@@ -50,6 +51,20 @@ struct plm_diff {
 
 void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff);
 void plm_diff_free(struct plm_diff *diff);
+
+/* The modules of a device that changed, layers that repeat as one (report/folding.h), the largest change first. The labels
+   belong to the rows; these are freed before the difference. */
+struct plm_diff_rows {
+    struct plm_diff_row {
+        struct plm_change change; /* its name is the label: "blocks.0…11.mlp.0 x 12" */
+        const struct plm_repeat *fold; /* of `folds`; its members are places in lane->module */
+    } *item;
+    size_t count;
+    struct plm_repeats folds;
+};
+/* `single`: each by itself. */
+struct plm_diff_rows plm_diff_rows(const struct plm_diff_lane *lane, bool single, bool ascii);
+void plm_diff_rows_free(struct plm_diff_rows *rows);
 
 /* By how much, without its sign. */
 uint64_t plm_change_size(const struct plm_change *change);

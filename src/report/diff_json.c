@@ -22,6 +22,26 @@ static void named(struct plm_json *j, const char *key, const struct plm_change *
     plm_json_end_object(j);
 }
 
+static void write_folded(struct plm_json *j, const struct plm_diff_lane *d)
+{
+    struct plm_diff_rows rows = plm_diff_rows(d, false, false);
+    plm_json_array(j, "modules_folded");
+    for (size_t i = 0; i < rows.count; i++) {
+        const struct plm_repeat *fold = rows.item[i].fold;
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", fold->name);
+        plm_json_integer(j, "count", fold->count);
+        amounts(j, &rows.item[i].change);
+        plm_json_array(j, "modules");
+        for (size_t k = 0; k < fold->count; k++)
+            plm_json_string(j, NULL, d->module[rows.folds.member[fold->first + k]].name);
+        plm_json_end_array(j);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+    plm_diff_rows_free(&rows);
+}
+
 static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
 {
     const struct plm_summary_device *s = d->before ? d->before->summary : d->after->summary;
@@ -46,6 +66,7 @@ static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
             plm_json_end_object(j);
         }
         plm_json_end_array(j);
+        write_folded(j, d);
     }
     plm_json_end_object(j);
 }

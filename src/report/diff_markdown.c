@@ -63,39 +63,46 @@ static void peaks(FILE *out, const struct plm_diff_lane *d, bool bytes)
     }
 }
 
-static void modules(FILE *out, const struct plm_diff_lane *d, bool bytes)
+static void modules(FILE *out, const struct plm_diff_lane *d, const struct plm_report_options *o)
 {
-    const size_t rows = d->modules < MODULES ? d->modules : MODULES;
-    if (!rows)
-        return;
-    fputs("\n<details><summary>Memory by module</summary>\n", out);
-    table_begin(out, "module");
-    for (size_t i = 0; i < rows; i++) {
-        fputs("| ", out);
-        code(out, *d->module[i].name ? d->module[i].name : "(outside any module)");
-        amounts(out, &d->module[i], bytes);
+    struct plm_diff_rows rows = plm_diff_rows(d, o->unfold, false);
+    const size_t shown = rows.count < MODULES ? rows.count : MODULES;
+    size_t more = 0;
+    if (shown) {
+        fputs("\n<details><summary>Memory by module</summary>\n", out);
+        table_begin(out, "module");
     }
-    if (rows < d->modules)
-        fprintf(out, "\n%zu more modules changed by less.\n", d->modules - rows);
-    fputs("\n</details>\n", out);
+    for (size_t i = 0; i < shown; i++) {
+        fputs("| ", out);
+        code(out, *rows.item[i].change.name ? rows.item[i].change.name : "(outside any module)");
+        amounts(out, &rows.item[i].change, o->bytes);
+    }
+    for (size_t i = shown; i < rows.count; i++)
+        more += rows.item[i].fold->count;
+    if (more)
+        fprintf(out, "\n%zu more modules changed by less.\n", more);
+    if (shown)
+        fputs("\n</details>\n", out);
+    plm_diff_rows_free(&rows);
 }
 
-static void device(FILE *out, const struct plm_diff *diff, const struct plm_diff_lane *d, bool bytes)
+static void device(FILE *out, const struct plm_diff *diff, const struct plm_diff_lane *d,
+                   const struct plm_report_options *o)
 {
     const struct plm_summary_device *s = (d->before ? d->before : d->after)->summary;
     char text[32];
     if (diff->lanes > 1)
         fprintf(out, "\n**Rank %d, device %d**\n", s->rank, s->device);
     if (d->before && d->after && d->changed) {
-        peaks(out, d, bytes);
-        modules(out, d, bytes);
+        peaks(out, d, o->bytes);
+        modules(out, d, o);
         return;
     }
     if (d->before && d->after)
         fputs("\nNothing changed.\n", out);
     else
         fprintf(out, "\nOnly %s: %s device used.\n", d->before ? "before" : "after",
-                amount(text, sizeof text, d->rung[PLM_RUNG_USED].before + d->rung[PLM_RUNG_USED].after, bytes));
+                amount(text, sizeof text, d->rung[PLM_RUNG_USED].before + d->rung[PLM_RUNG_USED].after, o->bytes));
 }
 
 static void known(FILE *out, const struct plm_job *job, const char *name)
@@ -132,7 +139,7 @@ int plm_diff_markdown(FILE *out, const struct plm_diff *diff, const char *const 
     known(out, diff->before, names[0]);
     known(out, diff->after, names[1]);
     for (size_t i = 0; i < diff->lanes; i++)
-        device(out, diff, &diff->lane[i], options->bytes);
+        device(out, diff, &diff->lane[i], options);
     fputs("\nFrom ", out);
     code(out, names[0]);
     fputs(" to ", out);

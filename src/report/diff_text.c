@@ -90,34 +90,46 @@ static const char *module_name(const struct plm_change *c)
     return *c->name ? c->name : "(outside any module)";
 }
 
-static void modules(const struct plm_page *p, const struct plm_diff_lane *d)
+static int name_columns(const struct plm_page *p, const struct plm_diff_rows *rows, size_t shown)
 {
-    size_t rows = d->modules < MODULES ? d->modules : MODULES;
-    struct plm_change rest = {0};
     int columns = LABEL, most = label_most(p);
+    for (size_t i = 0; i < shown; i++) {
+        int wanted = plm_page_columns(p, module_name(&rows->item[i].change));
+        columns = wanted > columns ? wanted : columns;
+    }
+    return columns < most ? columns : most;
+}
+
+static void modules(const struct plm_page *p, const struct plm_diff_lane *d, bool unfold)
+{
+    struct plm_diff_rows rows;
+    struct plm_change rest = {0};
+    size_t shown, more = 0;
     char label[48];
+    int columns;
     if (!d->modules) {
         fputs("\nMemory by module did not change.\n", p->out);
         return;
     }
-    for (size_t i = 0; i < rows; i++) {
-        int wanted = plm_page_columns(p, module_name(&d->module[i]));
-        columns = wanted > columns ? wanted : columns;
-    }
-    columns = columns < most ? columns : most;
+    rows = plm_diff_rows(d, unfold, !p->utf8);
+    shown = rows.count < MODULES ? rows.count : MODULES;
+    columns = name_columns(p, &rows, shown);
     heading(p, "Memory by module", columns);
-    for (size_t i = 0; i < rows; i++)
-        show_row(p, module_name(&d->module[i]), columns, &d->module[i]);
-    for (size_t i = rows; i < d->modules; i++) {
-        rest.before += d->module[i].before;
-        rest.after += d->module[i].after;
+    for (size_t i = 0; i < shown; i++)
+        show_row(p, module_name(&rows.item[i].change), columns, &rows.item[i].change);
+    for (size_t i = shown; i < rows.count; i++) {
+        rest.before += rows.item[i].change.before;
+        rest.after += rows.item[i].change.after;
+        more += rows.item[i].fold->count;
     }
-    snprintf(label, sizeof label, "%zu more", d->modules - rows);
-    if (rows < d->modules)
+    snprintf(label, sizeof label, "%zu more", more);
+    if (more)
         show_row(p, label, columns, &rest);
+    plm_diff_rows_free(&rows);
 }
 
-static void show_device(const struct plm_page *p, const struct plm_diff_lane *d, const char *const names[2])
+static void show_device(const struct plm_page *p, const struct plm_diff_lane *d, const char *const names[2],
+                        bool unfold)
 {
     char text[32], title[128];
     device_title(d, title, sizeof title);
@@ -139,7 +151,7 @@ static void show_device(const struct plm_page *p, const struct plm_diff_lane *d,
         return;
     }
     categories(p, d);
-    modules(p, d);
+    modules(p, d, unfold);
 }
 
 static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
@@ -204,7 +216,7 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
         fputs(", at the peak of each:\n", out);
         show_worlds(&p, diff);
         for (size_t i = 0; i < diff->lanes; i++)
-            show_device(&p, &diff->lane[i], names);
+            show_device(&p, &diff->lane[i], names, options->unfold);
     }
     show_known(&p, diff->before, names[0]);
     show_known(&p, diff->after, names[1]);

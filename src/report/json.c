@@ -12,6 +12,7 @@
 #include "report/answer.h"
 #include "report/check.h"
 #include "report/communicators.h"
+#include "report/folding.h"
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
@@ -151,14 +152,42 @@ static void write_holder(struct plm_json *j, const struct plm_holder *h)
     plm_json_end_object(j);
 }
 
+/* Layers that repeat as one, with the names of its modules. */
+static void write_folded(struct plm_json *j, const char *key, const struct plm_holders *h)
+{
+    struct plm_repeats folds = plm_repeats_of_holders(h, false);
+    plm_json_array(j, key);
+    for (size_t i = 0; i < folds.count; i++) {
+        const size_t *member = &folds.member[folds.item[i].first], count = folds.item[i].count;
+        struct plm_holder sum = {0};
+        for (size_t k = 0; k < count; k++)
+            plm_holder_add(&sum, &h->item[member[k]]);
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", folds.item[i].name);
+        plm_json_integer(j, "count", count);
+        plm_json_integer(j, "bytes", sum.bytes);
+        plm_json_integer(j, "blocks", sum.blocks);
+        write_categories(j, sum.category, false);
+        plm_json_array(j, "modules");
+        for (size_t k = 0; k < count; k++)
+            plm_json_string(j, NULL, h->item[member[k]].name);
+        plm_json_end_array(j);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+    plm_repeats_free(&folds);
+}
+
 static void write_holders(struct plm_json *j, const char *key, const struct plm_job *job, const struct plm_lane *lane,
-                          uint32_t moment, enum plm_key by)
+                          uint32_t moment, enum plm_key by, const char *folded)
 {
     struct plm_holders h = plm_holders_at(job, lane, moment, by);
     plm_json_array(j, key);
     for (size_t i = 0; i < h.count; i++)
         write_holder(j, &h.item[i]);
     plm_json_end_array(j);
+    if (folded)
+        write_folded(j, folded, &h);
     plm_holders_free(&h);
 }
 
@@ -176,7 +205,7 @@ static void write_chosen(struct plm_json *j, const struct plm_job *job, const st
     plm_json_object(j, "place");
     write_place(j, job, &p);
     plm_json_end_object(j);
-    write_holders(j, "holders", job, lane, p.moment, o->by);
+    write_holders(j, "holders", job, lane, p.moment, o->by, o->by == PLM_BY_MODULE ? "holders_folded" : NULL);
     plm_json_end_object(j);
 }
 
@@ -245,7 +274,7 @@ static void write_device(struct plm_json *j, const struct plm_job *job, const st
     }
     write_steps(j, d);
     if (at_peak.known && job->attributed)
-        write_holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE);
+        write_holders(j, "modules", job, lane, at_peak.moment, PLM_BY_MODULE, "modules_folded");
     write_chosen(j, job, lane, o);
     plm_json_bool(j, "out_of_memory", d->out_of_memory);
     write_counts(j, "unmodelled", "symbol", &job->summary.unmodelled);

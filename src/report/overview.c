@@ -10,16 +10,9 @@
 #include "fit/known.h"
 #include "fit/ladder.h"
 #include "report/communicators.h"
+#include "report/folding.h"
 
-enum {
-    HOLDERS = 10,
-
-    BRIEF_CATEGORIES = 4,
-    LISTED = 60,
-    STEP_ROWS = 8,
-    CURVE_LEAST = 12,
-    LABEL = 20
-};
+enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
@@ -313,6 +306,17 @@ static void show_shares(const struct plm_page *p, const struct plm_holder *h, in
     }
 }
 
+/* Modules that repeat are one, unless each is asked for. */
+static struct plm_holders holders_shown(const struct plm_page *p, const struct plm_job *job,
+                                        const struct plm_lane *lane, uint32_t moment, enum plm_key by,
+                                        const struct plm_report_options *o)
+{
+    struct plm_holders h = plm_holders_at(job, lane, moment, by);
+    if (by == PLM_BY_MODULE && !o->unfold)
+        plm_repeats_merge_holders(&h, !p->utf8);
+    return h;
+}
+
 static const char *holder_name(const struct plm_holder *h, enum plm_key by)
 {
     return *h->name ? h->name : by == PLM_BY_OP ? "(outside any operator)" : "(outside any module)";
@@ -340,13 +344,13 @@ static void show_remaining(const struct plm_page *p, const struct plm_holders *h
 }
 
 void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
-                          const struct plm_place *place, struct plm_at at, int few)
+                          const struct plm_place *place, const struct plm_report_options *o, int few)
 {
-    struct plm_holders h = plm_holders_at(job, lane, place->moment, PLM_BY_MODULE);
+    struct plm_holders h = holders_shown(p, job, lane, place->moment, PLM_BY_MODULE, o);
     int width = p->width, amount = plm_page_amount_columns(p), name;
     const size_t most = few ? (size_t)few : HOLDERS, rows = h.count < most ? h.count : most;
     char title[96], when[48];
-    int n = snprintf(title, sizeof title, "Memory by module at %s", when_text(at, when, sizeof when));
+    int n = snprintf(title, sizeof title, "Memory by module at %s", when_text(o->at, when, sizeof when));
     if (few && h.count > rows)
         snprintf(title + n, sizeof title - (size_t)n, ": the largest of %zu", h.count);
     plm_page_title(p, title);
@@ -585,7 +589,7 @@ void plm_listing(const struct plm_page *p, const struct plm_job *job, const stru
         return;
     }
     if (place.known)
-        h = plm_holders_at(job, lane, place.moment, by);
+        h = holders_shown(p, job, lane, place.moment, by, o);
     rows = h.count > LISTED ? LISTED : h.count;
     name = name_columns(p, &h, rows, by, most < 12 ? 12 : most);
     fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),

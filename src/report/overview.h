@@ -14,7 +14,8 @@ void plm_overview_ladder(const struct plm_page *page, const struct plm_job *job,
 void plm_overview_categories(const struct plm_page *page, const struct plm_place *place, struct plm_at at,
                              int most); /* 0: all */
 void plm_overview_holders(const struct plm_page *page, const struct plm_job *job, const struct plm_lane *lane,
-                          const struct plm_place *place, struct plm_at at, int few); /* 0: ten */
+                          const struct plm_place *place, const struct plm_report_options *options,
+                          int few); /* 0: ten */
 void plm_overview_ranks(const struct plm_page *page, const struct plm_job *job, bool full); /* ranks_text.c */
 void plm_overview_steps(const struct plm_page *page, const struct plm_lane *lane);
 void plm_overview_fits(const struct plm_page *page, const struct plm_fit_table *fits);

@@ -31,6 +31,7 @@ struct plm_report_options {
     bool utf8;                  /* else plain ASCII */
     int width;                  /* columns */
     const char *record;         /* path, for the next command */
+    bool unfold;                /* each layer that repeats by itself (report/folding.h) */
     bool listed;                /* --by: all holders by `by` instead of the overview */
     enum plm_key by;
     struct plm_at at;

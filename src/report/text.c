@@ -164,7 +164,7 @@ static void show_memory(const struct plm_page *p, const struct plm_job *job, con
     plm_overview_ladder(p, job, lane, o->full);
     if (place.known && job->attributed) {
         plm_overview_categories(p, &place, o->at, o->full ? 0 : 4 - less);
-        plm_overview_holders(p, job, lane, &place, o->at, o->full ? 0 : 3 - less);
+        plm_overview_holders(p, job, lane, &place, o, o->full ? 0 : 3 - less);
     } else if (place.known)
         fputs("\nThis record has no memory categories.\n", p->out);
 }

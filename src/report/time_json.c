@@ -1,6 +1,7 @@
 #include "common/card.h"
 #include "common/error.h"
 #include "base/json.h"
+#include "report/folding.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -16,6 +17,42 @@ static void write_bounds(struct plm_json *j, const char *key, const double ns[PL
     plm_json_end_object(j);
 }
 
+/* The fields of a share; the object is open. */
+static void write_share(struct plm_json *j, const struct plm_time_share *s, double steps)
+{
+    plm_json_real(j, "calls", (double)s->calls / steps);
+    plm_json_real(j, "seconds", s->ns / 1e9);
+    write_bounds(j, "bound", s->bound);
+    plm_json_real(j, "flops", s->flops);
+}
+
+/* Layers that repeat as one, with the names of its modules. */
+static void write_folded(struct plm_json *j, const struct plm_time_shares *shares, double steps, size_t most)
+{
+    struct plm_repeats folds;
+    if (!shares->count)
+        return;
+    folds = plm_repeats_of_shares(shares, false, false);
+    plm_json_array(j, "modules_folded");
+    for (size_t i = 0; i < folds.count && i < most; i++) {
+        const size_t *member = &folds.member[folds.item[i].first], count = folds.item[i].count;
+        struct plm_time_share sum = {0};
+        for (size_t k = 0; k < count; k++)
+            plm_time_share_add(&sum, &shares->item[member[k]]);
+        plm_json_object(j, NULL);
+        plm_json_string(j, "name", folds.item[i].name);
+        plm_json_integer(j, "count", count);
+        write_share(j, &sum, steps);
+        plm_json_array(j, "modules");
+        for (size_t k = 0; k < count; k++)
+            plm_json_string(j, NULL, shares->item[member[k]].name);
+        plm_json_end_array(j);
+        plm_json_end_object(j);
+    }
+    plm_json_end_array(j);
+    plm_repeats_free(&folds);
+}
+
 static void write_shares(struct plm_json *j, const char *key, const struct plm_time_shares *shares, double steps,
                          size_t most)
 {
@@ -26,10 +63,7 @@ static void write_shares(struct plm_json *j, const char *key, const struct plm_t
         const struct plm_time_share *s = &shares->item[i];
         plm_json_object(j, NULL);
         plm_json_string(j, "name", s->name);
-        plm_json_real(j, "calls", (double)s->calls / steps);
-        plm_json_real(j, "seconds", s->ns / 1e9);
-        write_bounds(j, "bound", s->bound);
-        plm_json_real(j, "flops", s->flops);
+        write_share(j, s, steps);
         plm_json_end_object(j);
     }
     plm_json_end_array(j);
@@ -102,6 +136,7 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
     }
     write_shares(j, "operators", &row->timing.operators, steps, most);
     write_shares(j, "modules", &row->timing.modules, steps, most);
+    write_folded(j, &row->timing.modules, steps, most);
     write_shares(j, "classes", &row->timing.classes, steps, most);
 }
 

@@ -5,6 +5,7 @@
 #include "base/draw.h"
 #include "common/error.h"
 #include "base/units.h"
+#include "report/folding.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -221,39 +222,56 @@ static double shares_sum(const struct plm_time_shares *shares)
     return sum;
 }
 
-static void show_shares(const struct plm_page *p, const struct plm_timing *t, enum plm_report_time_key key,
-                        const char *title, size_t most)
+/* Nothing is known of any. */
+static bool shares_empty(const struct plm_time_shares *shares)
 {
-    const struct plm_time_shares *shares = shares_of(t, key);
-    const double sum = shares_sum(shares);
+    return !shares->count || (shares->count == 1 && !*shares->item[0].name);
+}
+
+/* Modules that repeat are one, unless each is asked for. To be freed with plm_repeats_free_shares(). */
+static struct plm_time_shares shares_shown(const struct plm_page *p, const struct plm_timing *t,
+                                           enum plm_report_time_key key, const struct plm_report_options *o)
+{
+    return plm_repeats_merge_shares(shares_of(t, key), !p->utf8, key != PLM_REPORT_TIME_MODULES || o->unfold);
+}
+
+static void show_shares(const struct plm_page *p, const struct plm_timing *t, enum plm_report_time_key key,
+                        const char *title, size_t most, const struct plm_report_options *o)
+{
+    struct plm_time_shares shares;
+    const double sum = shares_sum(shares_of(t, key));
     int columns = LABEL;
-    if (!shares->count || (shares->count == 1 && !*shares->item[0].name))
+    if (shares_empty(shares_of(t, key)))
         return;
-    for (size_t i = 0; i < shares->count && i < most; i++)
-        columns = (int)fmax(columns, plm_page_columns(p, share_name(&shares->item[i], key)));
+    shares = shares_shown(p, t, key, o);
+    for (size_t i = 0; i < shares.count && i < most; i++)
+        columns = (int)fmax(columns, plm_page_columns(p, share_name(&shares.item[i], key)));
     columns = (int)fmin(columns, fmax(LABEL, p->width - 42));
     plm_page_title(p, title);
-    for (size_t i = 0; i < shares->count && i < most; i++)
-        show_share(p, &shares->item[i], key, sum, columns);
-    if (shares->count > most)
-        fprintf(p->out, "  %s... and %zu more%s\n", plm_ink(p, PLM_INK_DIM), shares->count - most,
+    for (size_t i = 0; i < shares.count && i < most; i++)
+        show_share(p, &shares.item[i], key, sum, columns);
+    if (shares.count > most)
+        fprintf(p->out, "  %s... and %zu more%s\n", plm_ink(p, PLM_INK_DIM), shares.count - most,
                 plm_ink(p, PLM_INK_PLAIN));
+    plm_repeats_free_shares(&shares);
 }
 
 /* "aten::mm 43 ms (compute), aten::addmm 12 ms (bandwidth)" */
 static void show_shares_line(const struct plm_page *p, const struct plm_timing *t, enum plm_report_time_key key,
-                             const char *first)
+                             const char *first, const struct plm_report_options *o)
 {
-    const struct plm_time_shares *shares = shares_of(t, key);
+    struct plm_time_shares shares;
     char text[1024], ns[32];
     size_t used = 0;
-    if (!shares->count || (shares->count == 1 && !*shares->item[0].name))
+    if (shares_empty(shares_of(t, key)))
         return;
-    for (size_t i = 0; i < shares->count && i < SECTION_SHARES; i++)
-        used += (size_t)snprintf(
-            text + used, sizeof text - used, "%s%.200s %s (%s)", i ? ", " : "", share_name(&shares->item[i], key),
-            plm_duration_text(ns, sizeof ns, shares->item[i].ns), plm_bound_name(share_bound(&shares->item[i])));
+    shares = shares_shown(p, t, key, o);
+    for (size_t i = 0; i < shares.count && i < SECTION_SHARES; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%.200s %s (%s)", i ? ", " : "",
+                                 share_name(&shares.item[i], key), plm_duration_text(ns, sizeof ns, shares.item[i].ns),
+                                 plm_bound_name(share_bound(&shares.item[i])));
     plm_page_sentences(p, first, text);
+    plm_repeats_free_shares(&shares);
 }
 
 /* ---- what one must know to use the figures ---- */
@@ -342,13 +360,13 @@ static void show_card(const struct plm_page *p, const struct plm_time_table *tab
     if (row->price > 0)
         fprintf(p->out, "  %.4g steps per dollar at $%.4g per hour\n", plm_time_per_dollar(row), row->price);
     if (look->listed)
-        show_shares(p, t, look->by, titles[look->by], LISTED);
+        show_shares(p, t, look->by, titles[look->by], LISTED, look->options);
     else {
         show_bounds(p, t);
         plm_page_title(p, "GPU utilization (as DCGM reports it)");
         show_activity(p, t);
         for (int i = 0; i < PLM_REPORT_TIME_KEYS; i++)
-            show_shares(p, t, (enum plm_report_time_key)i, titles[i], SHARES);
+            show_shares(p, t, (enum plm_report_time_key)i, titles[i], SHARES, look->options);
     }
     show_notes(p, table, row);
 }
@@ -569,7 +587,7 @@ void plm_report_time_section(const struct plm_page *p, const struct plm_report_o
     show_rates(p, o->time->lane, &row->timing);
     show_bounds_line(p, &row->timing);
     show_activity(p, &row->timing);
-    show_shares_line(p, &row->timing, PLM_REPORT_TIME_OPERATORS, "  operators: ");
-    show_shares_line(p, &row->timing, PLM_REPORT_TIME_MODULES, "  modules: ");
+    show_shares_line(p, &row->timing, PLM_REPORT_TIME_OPERATORS, "  operators: ", o);
+    show_shares_line(p, &row->timing, PLM_REPORT_TIME_MODULES, "  modules: ", o);
     note_steps(p, "  ", o->time->lane);
 }

@@ -356,6 +356,15 @@ int plm_timing_each(const struct plm_works *works, const struct plm_work_lane *l
     return 0;
 }
 
+void plm_time_share_add(struct plm_time_share *to, const struct plm_time_share *from)
+{
+    to->calls += from->calls;
+    to->ns += from->ns;
+    to->flops += from->flops;
+    for (size_t b = 0; b < PLM_BOUNDS; b++)
+        to->bound[b] += from->bound[b];
+}
+
 void plm_timing_free(struct plm_timing *timing)
 {
     free(timing->operators.item);

@@ -83,6 +83,9 @@ struct plm_time_share {
     double flops;
 };
 
+/* Adds another one; the name stays. */
+void plm_time_share_add(struct plm_time_share *to, const struct plm_time_share *from);
+
 struct plm_time_shares {
     struct plm_time_share *item; /* the largest first */
     size_t count, room;

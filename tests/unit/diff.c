@@ -130,18 +130,31 @@ static void what_grew(void **state)
     assert_contains(t, "  reserved by PyTorch   100.0 MiB   160.0 MiB    +60.0 MiB     +60 %\n");
     assert_contains(t, "  = device used         650.0 MiB   710.0 MiB    +60.0 MiB    +9.2 %\n");
     assert_contains(t, "  cached but unused      37.0 MiB    67.0 MiB    +30.0 MiB     +81 %\n");
-    /* The largest change first, whatever its sign; ten, and the rest added up. */
-    assert_contains(t, "change\n  fc                     30.0 MiB    20.0 MiB    -10.0 MiB     -33 %\n"
+    /* The largest change first, whatever its sign; layers that repeat are one. */
+    assert_contains(t, "change\n  layer.0-19 x 20        20.0 MiB    60.0 MiB    +40.0 MiB    +200 %\n"
+                       "  fc                     30.0 MiB    20.0 MiB    -10.0 MiB     -33 %\n"
                        "  new                         0 B     3.0 MiB     +3.0 MiB       new\n"
-                       "  old.\\x1b[31m            3.0 MiB         0 B     -3.0 MiB      gone\n"
-                       "  layer.0                 1.0 MiB     3.0 MiB     +2.0 MiB    +200 %\n");
-    assert_contains(t, "  13 more                13.0 MiB    39.0 MiB    +26.0 MiB    +200 %\n");
+                       "  old.\\x1b[31m            3.0 MiB         0 B     -3.0 MiB      gone\n");
+    assert_null(strstr(t, " more "));
     assert_null(strstr(t, "libraries"));
     assert_null(strstr(t, "parameters")); /* they did not change */
     assert_null(strstr(t, "head"));
     assert_null(strchr(t, '\033'));
     for (const char *line = t; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
         assert_true(strcspn(line, "\n") <= 80);
+    free(t);
+}
+
+/* Ten, and the rest added up. */
+static void one_by_one(void **state)
+{
+    char *t = written(plm_diff_text, before, after, (struct plm_report_options){.width = 80, .unfold = true});
+    (void)state;
+    assert_contains(t, "change\n  fc                     30.0 MiB    20.0 MiB    -10.0 MiB     -33 %\n"
+                       "  new                         0 B     3.0 MiB     +3.0 MiB       new\n"
+                       "  old.\\x1b[31m            3.0 MiB         0 B     -3.0 MiB      gone\n"
+                       "  layer.0                 1.0 MiB     3.0 MiB     +2.0 MiB    +200 %\n");
+    assert_contains(t, "  13 more                13.0 MiB    39.0 MiB    +26.0 MiB    +200 %\n");
     free(t);
 }
 
@@ -263,16 +276,21 @@ static void json(void **state)
     assert_non_null(modules);
     assert_contains(modules, "\"name\": \"fc\"");
     assert_contains(modules, "\"name\": \"layer.19\""); /* all of them, not ten */
+    modules = strstr(t, "\"modules_folded\"");
+    assert_non_null(modules);
+    assert_contains(modules, "\"name\": \"layer.0…19\",\n          \"count\": 20,\n          \"before\": 62914560,");
+    assert_contains(modules, "\"layer.18\",\n            \"layer.19\"\n          ]");
     free(t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_grew), cmocka_unit_test(answers),
-        cmocka_unit_test(markdown),  cmocka_unit_test(nothing_changed),
-        cmocka_unit_test(devices),   cmocka_unit_test(without_attribution),
-        cmocka_unit_test(json),      cmocka_unit_test(without_categories),
+        cmocka_unit_test(what_grew),           cmocka_unit_test(answers),
+        cmocka_unit_test(one_by_one),          cmocka_unit_test(markdown),
+        cmocka_unit_test(nothing_changed),     cmocka_unit_test(devices),
+        cmocka_unit_test(without_attribution), cmocka_unit_test(json),
+        cmocka_unit_test(without_categories),
     };
     return RUN(tests);
 }
