@@ -107,6 +107,7 @@ struct plm_cli_launch {
     uint64_t usable; /* of the card, measured; 0: as the catalogue has it. With `bounded` */
     uint64_t context; /* what it takes, measured for this software; 0: the model decides. With `bounded` */
     const char *detail; /* "full", "low", "off" */
+    bool stacks; /* record the Python stack of each block */
     struct plm_cli_assume assume;
     const char *stack; /* absolute path of a stack file; NULL: none */
     const struct plm_topology_entry *topology; /* NULL: not known */

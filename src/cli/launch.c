@@ -134,6 +134,7 @@ static void launch_set_environment(const struct plm_cli_launch *l, const char *d
     else
         set_number("PLIMSOLL_STOP_AFTER", (unsigned long long)l->steps);
     setenv("PLIMSOLL_DETAIL", l->detail, 1);
+    set_or_clear("PLIMSOLL_STACKS", l->stacks ? "yes" : NULL);
     set_or_clear("PLIMSOLL_STACK", l->stack);
     set_or_clear("PLIMSOLL_TOPOLOGY", l->topology ? l->topology->path : NULL);
     assume_set_environment(&l->assume);

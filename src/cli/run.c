@@ -71,6 +71,8 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
     plm_pen_setting(pen, "gpus", value);
     plm_pen_setting(pen, "bounded", o->bounded ? "yes" : "no");
     plm_pen_setting(pen, "detail", o->detail);
+    if (o->no_stacks)
+        plm_pen_setting(pen, "stacks", "no");
     if (o->until_exit)
         plm_pen_setting(pen, "until-exit", "yes"); /* all of the command is what is asked about, steps or not */
     if (o->assume)
@@ -545,6 +547,9 @@ const struct plm_option plm_run_options[] = {
     {.include = plm_cli_option_json_file, .at = RUN(json)},
     {"no-argv", 0, PLM_OPTION_FLAG, RUN(no_argv), .help = "leave the command's arguments out of the record",
      .configurable = true, .guard = true, .rare = true},
+    {"no-stacks", 0, PLM_OPTION_FLAG, RUN(no_stacks),
+     .help = "do not record the source lines of allocations (report --by line)", .configurable = true, .guard = true,
+     .rare = true},
     {.include = plm_cli_option_strict, .at = RUN(strict)},
     {.include = plm_cli_option_allow_tight, .at = RUN(allow_tight)},
     {"keep", 0, PLM_OPTION_FLAG, RUN(keep), .help = NULL},
@@ -632,6 +637,7 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
     launch.bounded = o->bounded;
     launch.topology = topology;
     launch.detail = o->detail;
+    launch.stacks = !o->no_stacks && !strcmp(o->detail, "full");
     launch.command = plm_cli_rank_command(&world.rank, command);
     launch.aside = plm_run_quiet(o);
     status = run_with_paths(o, &launch, world.rank.as.world ? &world : NULL, &catalogue, stack, show, context);

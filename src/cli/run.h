@@ -16,7 +16,7 @@ struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
     const char *gpu, *output, *json, *detail, *assume, *stack, *topology;
     int gpus, steps;
-    bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends;
+    bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends, no_stacks;
     bool full; /* the whole report, not a screen of it */
     bool keep; /* the record of a run that failed too: rows of a table may have ended well in it */
     struct plm_look look;

@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "device/context.h"
 #include "device/internal.h"
 #include "torch/facts.h"
 
@@ -14,6 +15,8 @@
  * destructors. Its entry in the table of the one CUDA allocator is replaced by a function that remembers the argument
  * and goes on to the original. That it is that entry shows in the table of the class itself, where an exported function
  * follows it. A block that came another way is recorded without the size that was asked for.
+ *
+ * It is also the place for the Python stack: the allocator does not hold its lock yet.
  */
 
 /* Entries of a table of functions; that of a class begins with two words about the class. */
@@ -22,10 +25,12 @@ enum { ALLOCATE = 2, IS_SIMPLE = 3, HEAD = 2 };
 typedef void *allocate_function(void *result, void *self, size_t bytes, void *d, void *e, void *f);
 
 static _Thread_local uint64_t asked;
+static _Thread_local uint32_t stack;
 static allocate_function *original;
 
 static void *allocate(void *result, void *self, size_t bytes, void *d, void *e, void *f)
 {
+    stack = plm_context_stack(); /* first: what Python does meanwhile may ask for memory too */
     asked = bytes;
     return original(result, self, bytes, d, e, f);
 }
@@ -35,6 +40,13 @@ uint64_t plm_asked_take(uint64_t block)
     uint64_t bytes = asked;
     asked = 0;
     return bytes <= block ? bytes : 0;
+}
+
+uint32_t plm_asked_stack(void)
+{
+    uint32_t number = stack;
+    stack = 0;
+    return number;
 }
 
 static bool is_allocate(void)

@@ -108,7 +108,8 @@ static void keep_account(int device, uint64_t allocated, uint64_t reserved)
 static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t reserved, int device)
 {
     static _Atomic uint64_t last_reserved[PLM_DEVICES_MAX];
-    struct plm_ev_block_alloc block = {(uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes, 0, 0, 0, 0};
+    struct plm_ev_block_alloc block = {
+        (uint64_t)pointer, bytes < 0 ? (uint64_t)-bytes : (uint64_t)bytes, 0, 0, 0, 0, 0, 0};
 
     if (device < 0 || device >= PLM_DEVICES_MAX)
         return;
@@ -124,7 +125,8 @@ static void record_block(void *pointer, int64_t bytes, size_t allocated, size_t 
     block.captured = block.stream && plm_capture_active();
     block.context = plm_context_now();
     block.asked = plm_asked_take(block.bytes);
-    plm_put_block_alloc(device, &block);
+    block.stack = plm_asked_stack();
+    plm_record(PLM_EV_BLOCK_ALLOC, device, &block, block.stack ? sizeof block / 8 : PLM_EV_BEFORE(block_alloc, stack));
     plm_memory_recycle(block.address, block.bytes);
     plm_assume_block(block.address, block.bytes);
     plm_call_new_block(block.address);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "device/lock.h"
+#include "device/python_stack.h"
 #include "record/writer.h"
 
 enum { FRAMES = PLM_CONTEXT_FRAMES, NAMES = 512, CACHED = 512, CONTEXTS = 1 << 16 };
@@ -24,6 +25,8 @@ struct frame {
     bool all;
     bool lent;                     /* it only makes room: what runs in it works for the operator around it */
     uint16_t operands;             /* frame whose operands these are, from 1; 0: not known */
+    uint32_t stack;                /* Python stack that this works for; 0: the thread's own is all of it */
+    unsigned calls;                /* of the thread's own that are part of it: those that started the backward pass */
 };
 
 /* Per-thread memory of names and contexts: what repeats, and almost everything does, takes no lock. */
@@ -42,6 +45,7 @@ struct thread {
     unsigned depth;      /* frames pushed; those beyond FRAMES are only counted */
     unsigned program;    /* modules and phases among them */
     unsigned nested;     /* backward passes that were started from inside one, on this thread */
+    int64_t traced;      /* autograd nodes before this number have their Python stack in the journal */
     uint32_t generation;
     struct frame frame[FRAMES];
     struct name name[NAMES];
@@ -60,6 +64,7 @@ static struct {
     _Atomic uint32_t marked;                /* phase that the record says the process is in */
     _Atomic uint32_t loss;                  /* text "(loss)", once there is one */
     _Atomic(struct plm_journal *) backward; /* of the thread that started the backward pass */
+    _Atomic uint32_t started;               /* Python stack that did */
 } all = {.generation = 1};
 static struct plm_lock contexts_lock = PLM_LOCK_INIT(PLM_LOCK_CONTEXTS);
 PLM_LOCK_JOINS(contexts_lock)
@@ -70,6 +75,7 @@ static void after_fork(void)
 {
     all.generation++;
     all.loss = 0;
+    all.started = 0;
     all.marked = PLM_PHASE_OTHER; /* its record begins there */
     for (unsigned i = 0; all.count && i < CONTEXTS; i++) /* none: so many pages need not be looked at */
         if (all.slot[i].id)
@@ -313,7 +319,26 @@ static void note_module(uint32_t module)
     struct plm_journal *journal = plm_journal_of_thread();
     int64_t sequence = plm_observe_sequence();
     if (journal && sequence >= 0)
-        plm_journal_note(journal, sequence, module);
+        plm_journal_note(journal, PLM_JOURNAL_MODULES, sequence, module);
+}
+
+uint32_t plm_context_stack(void)
+{
+    struct thread *t = plm_python_stack_wanted() ? here() : NULL;
+    const struct frame *f = top(t);
+    uint32_t stack;
+    int64_t sequence;
+    if (!t)
+        return 0;
+    stack = plm_python_stack(f ? f->stack : 0, f ? f->calls : 0, NULL);
+    sequence = plm_observe_sequence();
+    if (sequence > t->traced) { /* what is running has made the nodes since */
+        struct plm_journal *journal = plm_journal_of_thread();
+        if (journal)
+            plm_journal_note(journal, PLM_JOURNAL_STACKS, t->traced, stack);
+        t->traced = sequence;
+    }
+    return stack;
 }
 
 static uint32_t loss_module(void)
@@ -371,10 +396,14 @@ void plm_context_enter_phase(enum plm_phase phase)
     f->in_module = false;
     /* Which journal the nodes are looked up in: that of the thread that started the pass, which ran the
        forward pass too; under reentrant checkpointing, this thread's own. */
+    if (phase == PLM_PHASE_BACKWARD)
+        f->stack = plm_python_stack(f->stack, f->calls, &f->calls);
     if (phase == PLM_PHASE_BACKWARD && in_backward(f->before))
         t->nested++;
-    else if (phase == PLM_PHASE_BACKWARD)
+    else if (phase == PLM_PHASE_BACKWARD) {
+        atomic_store_explicit(&all.started, f->stack, memory_order_relaxed);
         atomic_store_explicit(&all.backward, plm_journal_of_thread(), memory_order_release);
+    }
     if (in_backward(f->before))
         return;
     mark(phase);
@@ -448,6 +477,8 @@ static void enter_engine(struct thread *t, const void *key)
     struct frame *f = frame_push(t, KIND_ENGINE, key);
     if (f && !in_backward(f->phase))
         f->phase = PLM_PHASE_BACKWARD;
+    if (f && t->depth == 1) /* a thread of the engine's: it works for who started the pass */
+        f->stack = atomic_load_explicit(&all.started, memory_order_relaxed);
 }
 
 void plm_context_enter_operator(const void *key, const char *text)
@@ -489,8 +520,19 @@ void plm_context_enter_node(const void *key, const char *text, int64_t sequence)
     f->outer = f->inner = name_of(t, text)->text;
     f->named = true;
     f->all = false;
-    if (journal && sequence >= 0)
-        plm_journal_find(journal, sequence, &f->module);
+    if (journal && sequence >= 0) {
+        plm_journal_find(journal, PLM_JOURNAL_MODULES, sequence, &f->module);
+        plm_journal_find(journal, PLM_JOURNAL_STACKS, sequence, &f->stack);
+    }
+}
+
+/* A view makes an autograd node and takes no memory: its stack is noted when it ends. */
+static void trace_nodes(const struct thread *t)
+{
+    const struct frame *f = &t->frame[t->depth - 1];
+    const bool outermost = t->depth == 1 || t->frame[t->depth - 2].kind != KIND_OPERATOR;
+    if (f->kind == KIND_OPERATOR && outermost && plm_python_stack_wanted() && plm_observe_sequence() > t->traced)
+        plm_context_stack();
 }
 
 void plm_context_leave_operator(const void *key)
@@ -502,6 +544,7 @@ void plm_context_leave_operator(const void *key)
         t->depth--;
         return;
     }
+    trace_nodes(t);
     for (unsigned depth = t->depth; depth && t->frame[depth - 1].kind > KIND_PHASE; depth--) {
         const struct frame *left = &t->frame[depth - 1];
         struct frame *below = depth > 1 ? &t->frame[depth - 2] : NULL;

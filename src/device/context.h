@@ -18,6 +18,10 @@ uint32_t plm_context_now(void);           /* 0: nothing is known */
 enum plm_phase plm_context_phase(void);   /* of the calling thread */
 uint32_t plm_context_operator(void);      /* text of the innermost operator; 0: none */
 bool plm_context_in_all(void);            /* inside aten::all */
+/* Number of the Python stack that the calling thread works for, a FRAME of the record; 0: not known, or not wanted. In the
+   backward pass that of the forward operator, with what Python does in this thread since. May take the interpreter: see
+   python_stack.h. */
+uint32_t plm_context_stack(void);
 
 /* ---- sizes: operands.c keeps those of each operator that a thread is in, by its frame ---- */
 enum { PLM_CONTEXT_FRAMES = 256 };        /* deeper ones are only counted */
@@ -42,11 +46,12 @@ void plm_context_enter_operator(const void *key, const char *name);
 void plm_context_enter_node(const void *key, const char *name, int64_t sequence);
 void plm_context_leave_operator(const void *key);
 
-/* journal.c: which module made the autograd nodes of a thread, by their sequence numbers. */
+/* journal.c: which module, and which Python stack, made the autograd nodes of a thread, by their sequence numbers. */
 struct plm_journal;
+enum plm_journal_book { PLM_JOURNAL_MODULES, PLM_JOURNAL_STACKS, PLM_JOURNAL_BOOKS };
 struct plm_journal *plm_journal_of_thread(void);
-void plm_journal_note(struct plm_journal *journal, int64_t sequence, uint32_t module);
-bool plm_journal_find(const struct plm_journal *journal, int64_t sequence, uint32_t *module);
+void plm_journal_note(struct plm_journal *journal, enum plm_journal_book book, int64_t sequence, uint32_t value);
+bool plm_journal_find(const struct plm_journal *journal, enum plm_journal_book book, int64_t sequence, uint32_t *value);
 
 /* observe.c: asks PyTorch to call back. `operators` false: nodes of the backward pass only. Returns false if
    this PyTorch does not have the functions that are needed. */

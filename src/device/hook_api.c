@@ -13,6 +13,7 @@
 #include "device/lock.h"
 #include "device/operands.h"
 #include "device/parameters.h"
+#include "device/python_stack.h"
 #include "device/tensors.h"
 #include "device/values.h"
 #include "record/writer.h"
@@ -51,6 +52,8 @@ void plm_hook_start(void)
 {
     plm_software(); /* records the versions */
     plm_asked_start();
+    if (!plm_python_stack_start())
+        plm_record_note("stacks-unknown", "");
 }
 
 /* A fork of a process that has imported PyTorch: another job, with a record of its own. */

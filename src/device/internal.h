@@ -29,6 +29,7 @@ void plm_memory_recycle(uint64_t address, uint64_t bytes);
    known from plm_asked_start() on, which PyTorch must have been loaded for. */
 void plm_asked_start(void);
 uint64_t plm_asked_take(uint64_t block);
+uint32_t plm_asked_stack(void); /* the number of its Python stack; 0: not known. Once for a block */
 
 /* block.c: allocated and reserved peak of each device since the last call. */
 void plm_device_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);

@@ -7,19 +7,22 @@
 /*
  * Autograd gives every node a sequence number when the forward pass makes it, and tells it again when the
  * backward pass runs it. The numbers of a thread only grow, so "from number s on, module m was running" is
- * enough to find the module of a node. The latest entries are kept; a backward pass never looks far back.
+ * enough to find the module of a node, and its Python stack likewise. The latest entries are kept; a backward pass
+ * never looks far back.
  */
 
 enum { ENTRIES = 1 << 16 };
 
 struct entry {
     _Atomic int64_t from; /* written by the journal's thread, read by those of the backward pass */
-    _Atomic uint32_t module;
+    _Atomic uint32_t value;
 };
 
 struct plm_journal {
-    _Atomic uint64_t count; /* entries ever written; the last ENTRIES of them are there */
-    struct entry entry[ENTRIES];
+    struct book {
+        _Atomic uint64_t count; /* entries ever written; the last ENTRIES of them are there */
+        struct entry entry[ENTRIES];
+    } book[PLM_JOURNAL_BOOKS];
 };
 
 static __thread struct plm_journal *mine __attribute__((tls_model("initial-exec")));
@@ -41,21 +44,23 @@ static int64_t from_of(const struct entry *e)
     return atomic_load_explicit(&e->from, memory_order_relaxed);
 }
 
-void plm_journal_note(struct plm_journal *j, int64_t sequence, uint32_t module)
+void plm_journal_note(struct plm_journal *journal, enum plm_journal_book which, int64_t sequence, uint32_t value)
 {
+    struct book *j = &journal->book[which];
     uint64_t n = atomic_load_explicit(&j->count, memory_order_relaxed);
     struct entry *last = &j->entry[(n - 1) % ENTRIES], *next = &j->entry[n % ENTRIES];
     if (n && from_of(last) == sequence) {
-        atomic_store_explicit(&last->module, module, memory_order_relaxed);
+        atomic_store_explicit(&last->value, value, memory_order_relaxed);
         return;
     }
     atomic_store_explicit(&next->from, sequence, memory_order_relaxed);
-    atomic_store_explicit(&next->module, module, memory_order_relaxed);
+    atomic_store_explicit(&next->value, value, memory_order_relaxed);
     atomic_store_explicit(&j->count, n + 1, memory_order_release);
 }
 
-bool plm_journal_find(const struct plm_journal *j, int64_t sequence, uint32_t *module)
+bool plm_journal_find(const struct plm_journal *journal, enum plm_journal_book which, int64_t sequence, uint32_t *value)
 {
+    const struct book *j = &journal->book[which];
     uint64_t high = atomic_load_explicit(&j->count, memory_order_acquire);
     uint64_t low = high > ENTRIES ? high - ENTRIES : 0;
 
@@ -68,6 +73,6 @@ bool plm_journal_find(const struct plm_journal *j, int64_t sequence, uint32_t *m
         else
             high = middle;
     }
-    *module = atomic_load_explicit(&j->entry[low % ENTRIES].module, memory_order_relaxed);
+    *value = atomic_load_explicit(&j->entry[low % ENTRIES].value, memory_order_relaxed);
     return true;
 }

@@ -151,7 +151,7 @@ static void block_free(struct lane *l, uint64_t address)
 static void block_alloc(struct lane *l, uint64_t address, uint64_t bytes, uint32_t context, uint32_t stream,
                         bool captured)
 {
-    const struct plm_ev_block_alloc event = {address, bytes, context, stream & PLM_STREAM_UNKNOWN, captured, 0};
+    const struct plm_ev_block_alloc event = {address, bytes, context, stream & PLM_STREAM_UNKNOWN, captured, 0, 0, 0};
     block_free(l, address); /* its end was lost */
     plm_map_put(&l->live, address, bytes);
     l->allocated += bytes;

@@ -15,7 +15,7 @@
 #include "record/events.h"
 
 #define PLM_RECORD_MAGIC       "PLIMSOLL"
-#define PLM_RECORD_VERSION     5u
+#define PLM_RECORD_VERSION     6u
 #define PLM_RECORD_CHUNK_MAGIC 0x434d4c50u /* "PLMC" */
 #define PLM_RECORD_HEADER      32768u
 #define PLM_RECORD_CHUNK       262144u

@@ -383,7 +383,7 @@ static void contexts(void)
         plm_context_enter_module(plm_record_text(module), 0);
         plm_context_enter_operator(&names[i], names[pick(COUNT(names))]);
         CHECK(plm_context_now());
-        plm_journal_note(plm_journal_of_thread(), (int64_t)pick(1000), 1);
+        plm_journal_note(plm_journal_of_thread(), PLM_JOURNAL_MODULES, (int64_t)pick(1000), 1);
         plm_context_enter_node(&module, "SumBackward0", (int64_t)pick(1000));
         plm_context_now();
         plm_context_leave_operator(&module);

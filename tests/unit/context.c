@@ -251,19 +251,19 @@ static void journal(void **state)
     struct plm_journal *j = plm_journal_of_thread();
     uint32_t module = 77;
     (void)state;
-    assert_false(plm_journal_find(j, 5, &module));
-    plm_journal_note(j, 10, 1);
-    plm_journal_note(j, 10, 2); /* nothing happened in between */
-    plm_journal_note(j, 13, 3);
-    assert_false(plm_journal_find(j, 9, &module));
+    assert_false(plm_journal_find(j, PLM_JOURNAL_MODULES, 5, &module));
+    plm_journal_note(j, PLM_JOURNAL_MODULES, 10, 1);
+    plm_journal_note(j, PLM_JOURNAL_MODULES, 10, 2); /* nothing happened in between */
+    plm_journal_note(j, PLM_JOURNAL_MODULES, 13, 3);
+    assert_false(plm_journal_find(j, PLM_JOURNAL_MODULES, 9, &module));
     assert_int_equal(module, 77);
-    assert_true(plm_journal_find(j, 12, &module) && module == 2);
-    assert_true(plm_journal_find(j, 13, &module) && module == 3);
-    assert_true(plm_journal_find(j, 1000, &module) && module == 3);
+    assert_true(plm_journal_find(j, PLM_JOURNAL_MODULES, 12, &module) && module == 2);
+    assert_true(plm_journal_find(j, PLM_JOURNAL_MODULES, 13, &module) && module == 3);
+    assert_true(plm_journal_find(j, PLM_JOURNAL_MODULES, 1000, &module) && module == 3);
     for (int64_t i = 0; i < 200000; i++)
-        plm_journal_note(j, 20 + 2 * i, (uint32_t)i);
-    assert_false(plm_journal_find(j, 20, &module)); /* long gone */
-    assert_true(plm_journal_find(j, 20 + 2 * 199000 + 1, &module) && module == 199000);
+        plm_journal_note(j, PLM_JOURNAL_MODULES, 20 + 2 * i, (uint32_t)i);
+    assert_false(plm_journal_find(j, PLM_JOURNAL_MODULES, 20, &module)); /* long gone */
+    assert_true(plm_journal_find(j, PLM_JOURNAL_MODULES, 20 + 2 * 199000 + 1, &module) && module == 199000);
 }
 
 int main(void)

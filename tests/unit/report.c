@@ -34,7 +34,7 @@ static uint32_t context(uint32_t id, const char *module, const char *outer, cons
 static void alloc(uint64_t at, uint64_t bytes, uint32_t where, uint32_t stream)
 {
     plm_put_block_alloc(
-        0, &(struct plm_ev_block_alloc){at, bytes, where, stream & PLM_STREAM_UNKNOWN, stream == IN_GRAPH, 0});
+        0, &(struct plm_ev_block_alloc){at, bytes, where, stream & PLM_STREAM_UNKNOWN, stream == IN_GRAPH, 0, 0, 0});
 }
 
 static void release(uint64_t at, uint64_t bytes)
@@ -397,9 +397,9 @@ static void late_device(void)
     plm_record_config("exit", "0");
     alloc(4096, 100 * MIB, 0, 0);
     step(1);
-    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){4096, 7 * MIB, 0, 0, 0, 0});
+    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){4096, 7 * MIB, 0, 0, 0, 0, 0, 0});
     step(2);
-    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){1 * GIB, 9 * MIB, 0, 0, 0, 0});
+    plm_put_block_alloc(1, &(struct plm_ev_block_alloc){1 * GIB, 9 * MIB, 0, 0, 0, 0, 0, 0});
     step(3);
 }
 
@@ -595,7 +595,7 @@ static void two_devices(void)
     for (int i = 0; i < 20; i++) {
         const uint64_t bytes = (uint64_t)(i + 1) * MIB;
         plm_put_memory_alloc(i, &(struct plm_ev_memory_alloc){0x1000, 2 * bytes, PLM_RECORD_MALLOC, 0});
-        plm_put_block_alloc(i, &(struct plm_ev_block_alloc){0x1000, bytes, 0, PLM_STREAM_UNKNOWN, false, 0});
+        plm_put_block_alloc(i, &(struct plm_ev_block_alloc){0x1000, bytes, 0, PLM_STREAM_UNKNOWN, false, 0, 0, 0});
         plm_put_readback(i, &(struct plm_ev_readback){4, plm_record_text("aten::item"), 0});
     }
     plm_put_oom(3, &(struct plm_ev_oom){5 * GIB, GIB});
