@@ -172,6 +172,17 @@ static void block_free(struct plm_collect *c, struct plm_lane_work *w, uint64_t 
     w->free_life = (uint32_t)life;
 }
 
+/* Of the block that was added last. The first one that has a stack finds blocks before it that have none. */
+static void stack_add(struct plm_lane_work *w, uint32_t call)
+{
+    while (w->stack_room < w->lane.blocks) {
+        const size_t before = w->stack_room;
+        w->lane.stack = plm_grow(w->lane.stack, before, &w->stack_room, sizeof *w->lane.stack);
+        memset(w->lane.stack + before, 0, (w->stack_room - before) * sizeof *w->lane.stack);
+    }
+    w->lane.stack[w->lane.blocks - 1] = call;
+}
+
 static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_lane_work *w,
                        const struct plm_record_event *e)
 {
@@ -198,6 +209,8 @@ static int block_alloc(struct plm_collect *c, struct plm_thread *t, struct plm_l
                                                          .stream = said.stream,
                                                          .category = PLM_CATEGORY_OPEN,
                                                          .captured = said.captured};
+    if (said.stack || w->lane.stack)
+        stack_add(w, plm_collect_lines_call(&c->lines, e->process, said.stack));
     plm_around_add(w, life);
     w->allocated += said.bytes;
     moment_add(w, index << 1);
@@ -471,6 +484,16 @@ static void tag_visit(struct plm_collect *c, const struct plm_record_event *e)
         block->owner = owners_join(c, block->owner, owner);
 }
 
+static void source_visit(struct plm_collect *c, const struct plm_record_event *e)
+{
+    const struct plm_ev_source said = plm_get_source(e);
+    const uint32_t file = name_number(c, e->process, said.file);
+    const uint32_t function = name_number(c, e->process, said.function);
+    plm_collect_lines_add(
+        &c->lines, e,
+        (struct plm_collect_source){file, {.file = c->names.text[file], .function = c->names.text[function]}});
+}
+
 /* ---- all of it ---- */
 
 int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
@@ -487,6 +510,8 @@ int plm_collect_visit(struct plm_collect *c, const struct plm_record_event *e)
     case PLM_EV_PHASE: phase_visit(c, e); break;
     case PLM_EV_MODULE: module_visit(c, e); break;
     case PLM_EV_TAG: tag_visit(c, e); break;
+    case PLM_EV_SOURCE: source_visit(c, e); break;
+    case PLM_EV_FRAME: plm_collect_lines_frame(&c->lines, e); break;
     default: break;
     }
     return 0;
@@ -509,6 +534,7 @@ void plm_collect_end(struct plm_collect *c)
 void plm_lane_free(struct plm_lane *lane)
 {
     free(lane->block);
+    free(lane->stack);
     free(lane->order);
     free(lane->segment);
     free(lane->phase);
@@ -532,6 +558,7 @@ void plm_collect_free(struct plm_collect *c)
 {
     for (size_t i = 0; i < c->lanes; i++)
         lane_free(&c->lane[i]);
+    plm_collect_lines_free(&c->lines);
     plm_names_free(&c->names);
     plm_map_free(&c->name_of);
     plm_map_free(&c->context_of);

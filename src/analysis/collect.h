@@ -51,7 +51,7 @@ struct plm_lane_work {
     int device;
     uint32_t process; /* index */
     uint64_t allocated;
-    size_t block_room, order_room, segment_room, phase_room, step_room, reserved_room;
+    size_t stack_room, block_room, order_room, segment_room, phase_room, step_room, reserved_room;
     struct plm_map live;     /* address to entry of life */
     struct plm_map segments; /* address and kind to segment */
     struct plm_map cells;    /* where live blocks begin to entry of life; see around.c */
@@ -65,8 +65,25 @@ struct plm_lane_work {
     bool undecided; /* has blocks that are PLM_CATEGORY_UNLESS_BACKWARD */
 };
 
+/* source_lines.c: the stacks of all processes, each of which numbers its own. */
+struct plm_collect_source { /* a function */
+    uint32_t file; /* name of the collection */
+    struct plm_job_line line;
+};
+struct plm_collect_lines {
+    struct plm_map source_of; /* process and number to an index of `source` */
+    struct plm_map line_of;   /* source and line to line */
+    struct plm_map call_of;   /* process and number to call */
+    struct plm_map call_key;  /* caller and line to call */
+    struct plm_collect_source *source;
+    struct plm_job_line *line; /* this and `call` become the job's */
+    struct plm_job_call *call;
+    size_t sources, source_room, lines, line_room, calls, call_room;
+};
+
 struct plm_collect {
     struct plm_record *record;
+    struct plm_collect_lines lines;
     struct plm_names names;
     struct plm_map name_of;     /* process and text to name */
     struct plm_map context_of;  /* process and id to context */
@@ -94,6 +111,15 @@ void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
 /* The arrays of a lane, but not its convolutions. */
 void plm_lane_free(struct plm_lane *lane);
+
+/* source_lines.c */
+/* A SOURCE; `source` has its names. */
+void plm_collect_lines_add(struct plm_collect_lines *lines, const struct plm_record_event *event,
+                          struct plm_collect_source source);
+void plm_collect_lines_frame(struct plm_collect_lines *lines, const struct plm_record_event *event);
+/* The call that a process knows by a number; 0: none. */
+uint32_t plm_collect_lines_call(const struct plm_collect_lines *lines, uint32_t process, uint32_t number);
+void plm_collect_lines_free(struct plm_collect_lines *lines);
 
 /* around.c: the live block that an address lies in; NULL if there is none. Most jobs never ask: from the first time on,
    what comes and goes is kept in order. */

@@ -68,6 +68,12 @@ static void hand_over(struct plm_job *job, struct plm_collect *c)
     job->owner = c->names.text;
     job->owners = c->names.count;
     job->attributed = c->attributed;
+    job->line = c->lines.line;
+    job->lines = c->lines.lines;
+    job->call = c->lines.call;
+    job->calls = c->lines.calls;
+    c->lines.line = NULL;
+    c->lines.call = NULL;
     c->context = NULL;
     c->names.text = NULL;
     c->names.count = 0;
@@ -144,6 +150,8 @@ void plm_job_free(struct plm_job *job)
     for (size_t i = 0; i < job->owners; i++)
         free((char *)job->owner[i]);
     free(job->owner);
+    free(job->line);
+    free(job->call);
     free(job->context);
     free(job->lane);
     plm_summary_free(&job->summary);

@@ -87,12 +87,27 @@ struct plm_job_conv_kept {           /* what fit/conv_range.c finds of them, whe
     uint64_t low, high;
 };
 
+/* Source lines, of a record that has Python stacks. */
+enum plm_job_whose { PLM_JOB_OWN, PLM_JOB_PACKAGE, PLM_JOB_FRAMEWORK }; /* the user's; installed; PyTorch's or Python's */
+struct plm_job_line {
+    const char *file, *function;
+    uint32_t line;
+    enum plm_job_whose whose;
+    uint64_t bytes, modified;    /* of the file then, ns since 1970; 0: there was none */
+};
+struct plm_job_call {            /* a stack: its innermost call, and the one that made it */
+    uint32_t caller;             /* index into job->call, less than its own; 0: none */
+    uint32_t line;               /* index into job->line */
+    uint32_t own;                /* the innermost call in the user's own files; if there is none, in an installed package */
+};
+
 /* One device of one process. */
 struct plm_lane {
     const struct plm_summary_device *summary; /* peaks, steps, read-backs */
     uint32_t process;
     struct plm_block *block;     /* in the order of their allocation */
     size_t blocks;
+    uint32_t *stack;             /* per block: index into job->call, 0: not known; NULL: the record has no stacks */
     uint32_t *order;             /* per moment: block index << 1 | 1 if it is freed */
     size_t moments;
     struct plm_lane_segment *segment;
@@ -115,6 +130,10 @@ struct plm_job {
     size_t contexts;
     const char **owner; /* all names of the record, [0] is "" */
     size_t owners;
+    struct plm_job_line *line; /* [0] and call[0] are "not known" */
+    size_t lines;
+    struct plm_job_call *call; /* none: the record has no stacks */
+    size_t calls;
     bool attributed; /* the record says where blocks come from; older ones do not */
 };
 
@@ -165,9 +184,11 @@ uint64_t plm_lane_reserved(const struct plm_lane *lane, uint32_t moment);
 void plm_lane_step(const struct plm_lane *lane, size_t step, uint32_t *from, uint32_t *to);
 
 /* Bytes that live at a moment, added up by a key. */
-enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK };
+enum plm_key { PLM_BY_MODULE, PLM_BY_OP, PLM_BY_PHASE, PLM_BY_CATEGORY, PLM_BY_STACK, PLM_BY_LINE, PLM_KEYS };
 struct plm_holder {
-    char *name; /* BY_STACK: "phase;module;outer;inner", without unknown parts */
+    char *name; /* BY_STACK: "phase;module;outer;inner", without unknown parts; of a record that has Python stacks, the
+                   calls in the user's own files, the outermost first. BY_LINE: "file:line" */
+    const struct plm_job_line *line; /* BY_LINE; NULL: not known */
     uint64_t bytes;
     uint64_t category[PLM_CATEGORIES];
     uint32_t blocks;
@@ -198,6 +219,15 @@ uint32_t plm_lane_moment(const struct plm_lane *lane, struct plm_at at);
 int plm_at_parse(const char *text, struct plm_at *at);
 int plm_key_parse(const char *text, enum plm_key *key);
 const char *plm_key_name(enum plm_key key);
+/* PLM_EFORMAT with a sentence if the record does not have what the key asks for; `name` is the record's. */
+int plm_key_check(const struct plm_job *job, enum plm_key key, const char *name, struct plm_error *error);
+/* The Python stack of a block, an index into job->call; 0: not known. */
+static inline uint32_t plm_block_stack(const struct plm_lane *lane, const struct plm_block *block)
+{
+    return lane->stack ? lane->stack[block - lane->block] : 0;
+}
+/* The calls of a stack, the innermost first; returns how many there are in `call`. */
+size_t plm_job_stack(const struct plm_job *job, uint32_t stack, uint32_t *call, size_t most);
 /* PLM_EINVAL with a sentence if no device of the job has that step. */
 int plm_at_check(const struct plm_job *job, struct plm_at at, struct plm_error *error);
 

@@ -9,7 +9,7 @@
 
 static const char *const keys[] = {
     [PLM_BY_MODULE] = "module",     [PLM_BY_OP] = "op",       [PLM_BY_PHASE] = "phase",
-    [PLM_BY_CATEGORY] = "category", [PLM_BY_STACK] = "stack",
+    [PLM_BY_CATEGORY] = "category", [PLM_BY_STACK] = "stack", [PLM_BY_LINE] = "line",
 };
 
 int plm_key_parse(const char *text, enum plm_key *by)
@@ -25,6 +25,14 @@ int plm_key_parse(const char *text, enum plm_key *by)
 const char *plm_key_name(enum plm_key by)
 {
     return keys[by];
+}
+
+int plm_key_check(const struct plm_job *job, enum plm_key by, const char *name, struct plm_error *error)
+{
+    if (by != PLM_BY_LINE || job->calls)
+        return 0;
+    return plm_fail(error, PLM_EFORMAT,
+                    "%.200s was recorded without source lines; record the job again, without --no-stacks", name);
 }
 
 int plm_at_parse(const char *text, struct plm_at *at)
@@ -141,7 +149,7 @@ uint64_t plm_place_free(const struct plm_place *p)
 /* ---- who holds the memory: live blocks added up by module, operator, phase, category or stack ---- */
 
 /* Long enough for the four longest strings that a record can hold. */
-enum { NAME_MAX_BYTES = 4 * 1600 + 64 };
+enum { NAME_MAX_BYTES = 4 * 1600 + 64, CALLS = 256 };
 
 struct sums {
     struct plm_names names; /* number 0 is nobody's; holder i has name i */
@@ -171,38 +179,71 @@ static void stack_name(const struct plm_site *c, char *buffer, size_t size)
             used += (size_t)snprintf(buffer + used, size - used, "%s%s", used ? ";" : "", part[i]);
 }
 
-static void name_of(const struct plm_job *job, const struct plm_block *b, enum plm_key key, char *buffer, size_t size)
+/* The calls in the user's own files; one in a package if there is none. */
+static void calls_name(const struct plm_job *job, uint32_t stack, char *buffer, size_t size)
+{
+    uint32_t call[CALLS];
+    size_t used = 0;
+    for (size_t i = plm_job_stack(job, stack, call, CALLS); i-- > 0;) {
+        const struct plm_job_line *line = &job->line[job->call[call[i]].line];
+        if ((line->whose == PLM_JOB_OWN || call[i] == job->call[stack].own) && used < size)
+            used += (size_t)snprintf(buffer + used, size - used, "%s%s:%u %s", used ? ";" : "", line->file, line->line,
+                                     line->function);
+    }
+}
+
+static const struct plm_job_line *line_of(const struct plm_job *job, uint32_t stack)
+{
+    return stack ? &job->line[job->call[job->call[stack].own].line] : NULL;
+}
+
+static void line_name(const struct plm_job *job, uint32_t stack, char *buffer, size_t size)
+{
+    const struct plm_job_line *line = line_of(job, stack);
+    buffer[0] = '\0';
+    if (line)
+        snprintf(buffer, size, "%s:%u", line->file, line->line);
+}
+
+static void name_of(const struct plm_job *job, const struct plm_lane *lane, const struct plm_block *b, enum plm_key key,
+                    char *buffer, size_t size)
 {
     const struct plm_site *c = &job->context[b->context];
+    const uint32_t stack = plm_block_stack(lane, b);
     switch (key) {
     case PLM_BY_MODULE: plm_block_module(job, b, buffer, size); break;
     case PLM_BY_OP: snprintf(buffer, size, "%s", *c->outer ? c->outer : c->inner); break;
     case PLM_BY_PHASE: snprintf(buffer, size, "%s", plm_phase_name(c->phase)); break;
     case PLM_BY_CATEGORY: snprintf(buffer, size, "%s", plm_category_name((enum plm_category)b->category)); break;
-    case PLM_BY_STACK: stack_name(c, buffer, size); break;
+    case PLM_BY_LINE: line_name(job, stack, buffer, size); break;
+    default: stack ? calls_name(job, stack, buffer, size) : stack_name(c, buffer, size);
     }
 }
 
 /* What decides about the name, as a number: blocks that agree in it are looked up once. */
-static uint64_t group_of(const struct plm_block *b, enum plm_key key)
+static uint64_t group_of(const struct plm_lane *lane, const struct plm_block *b, enum plm_key key)
 {
+    const uint32_t stack = plm_block_stack(lane, b);
     if (key == PLM_BY_CATEGORY)
         return b->category;
+    if (key == PLM_BY_LINE || (key == PLM_BY_STACK && stack))
+        return 1ull << 63 | stack;
     return (uint64_t)(key == PLM_BY_MODULE && plm_block_named(b) ? b->owner : 0) << 32 | b->context;
 }
 
-static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_block *b, enum plm_key key)
+static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_lane *lane,
+                          const struct plm_block *b, enum plm_key key)
 {
     char name[NAME_MAX_BYTES + 1] = " "; /* one more in front: number 0 of names is the empty string */
     size_t before = s->names.count;
     uint32_t number;
-    name_of(job, b, key, name + 1, NAME_MAX_BYTES);
+    name_of(job, lane, b, key, name + 1, NAME_MAX_BYTES);
     number = plm_names_add(&s->names, name);
     if (s->names.count == before)
         return number;
     while (s->room < s->names.count)
         s->holder = plm_grow(s->holder, s->room, &s->room, sizeof *s->holder);
-    s->holder[number] = (struct plm_holder){0};
+    s->holder[number] = (struct plm_holder){.line = key == PLM_BY_LINE ? line_of(job, plm_block_stack(lane, b)) : NULL};
     return number;
 }
 
@@ -227,14 +268,14 @@ static void holders_add_up(struct sums *s, const struct plm_job *job, const stru
     struct plm_map groups = {0};
     for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
         const struct plm_block *b = &lane->block[i];
-        uint64_t group = group_of(b, key), known;
+        uint64_t group = group_of(lane, b, key), known;
         uint32_t at;
         if (moment >= b->free_at)
             continue;
         known = plm_map_get(&groups, group);
         at = (uint32_t)known;
         if (known == PLM_MAP_NONE) {
-            at = holder_of(s, job, b, key);
+            at = holder_of(s, job, lane, b, key);
             plm_map_put(&groups, group, at);
         }
         block_add(&s->holder[at], b);

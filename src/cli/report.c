@@ -18,8 +18,8 @@ struct request {
 };
 
 static const struct plm_option options[] = {
-    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "group memory by module, op, phase, category or stack",
-     .among = "module op phase category stack"},
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "group memory by module, op, phase, category, line or stack",
+     .among = "module op phase category line stack"},
     {"at", 0, PLM_OPTION_TEXT, AT(at), "WHEN", .help = "the moment to show: peak (default), end or a step number",
      .among = "peak end"},
     {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
@@ -125,7 +125,8 @@ static int report_run(int argc, char **argv)
     if ((shows_times(&o) ? plm_cli_report_time_read(&shown.time, o.path, &job, &error)
                          : plm_job_read(o.path, &job, &error)) < 0)
         return plm_fault(&error);
-    if (plm_at_check(job, shown.options.at, &error) < 0 || choose_cards(&o, job, &shown, &error) < 0)
+    if (plm_at_check(job, shown.options.at, &error) < 0 ||
+        (o.by && plm_key_check(job, shown.options.by, o.path, &error) < 0) || choose_cards(&o, job, &shown, &error) < 0)
         status = plm_fault(&error);
     else
         status = o.html ? plm_cli_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)

@@ -11,11 +11,14 @@
 #include "fit/ladder.h"
 #include "report/answer.h"
 #include "report/check.h"
+#include "report/code.h"
 #include "report/communicators.h"
 #include "report/folding.h"
 #include "report/ranks.h"
 #include "report/report.h"
 #include "report/time.h"
+
+enum { CODE_BYTES = 2048 };
 
 void plm_report_command(struct plm_json *j, const struct plm_summary *s)
 {
@@ -142,10 +145,25 @@ static void write_place(struct plm_json *j, const struct plm_job *job, const str
     plm_json_integer(j, "graph_pools", p->captured);
 }
 
+static void write_line(struct plm_json *j, const struct plm_job_line *line)
+{
+    static const char *const whose[] = {
+        [PLM_JOB_OWN] = "own", [PLM_JOB_PACKAGE] = "package", [PLM_JOB_FRAMEWORK] = "framework"};
+    char code[CODE_BYTES];
+    plm_json_string(j, "file", line->file);
+    plm_json_integer(j, "line", line->line);
+    plm_json_string(j, "function", line->function);
+    plm_json_string(j, "whose", whose[line->whose]);
+    if (plm_report_code(line, code, sizeof code))
+        plm_json_string(j, "code", code);
+}
+
 static void write_holder(struct plm_json *j, const struct plm_holder *h)
 {
     plm_json_object(j, NULL);
     plm_json_string(j, "name", h->name);
+    if (h->line)
+        write_line(j, h->line);
     plm_json_integer(j, "bytes", h->bytes);
     plm_json_integer(j, "blocks", h->blocks);
     write_categories(j, h->category, false);

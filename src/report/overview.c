@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "common/card.h"
+#include "base/memory.h"
 #include "base/units.h"
 #include "fit/fit.h"
 #include "fit/known.h"
 #include "fit/ladder.h"
+#include "report/code.h"
 #include "report/communicators.h"
 #include "report/folding.h"
 
-enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20 };
+enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20, LINE_BYTES = 2048, CODE_LEAST = 8 };
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
@@ -319,7 +321,9 @@ static struct plm_holders holders_shown(const struct plm_page *p, const struct p
 
 static const char *holder_name(const struct plm_holder *h, enum plm_key by)
 {
-    return *h->name ? h->name : by == PLM_BY_OP ? "(outside any operator)" : "(outside any module)";
+    static const char *const nobody[PLM_KEYS] = {
+        [PLM_BY_OP] = "(outside any operator)", [PLM_BY_LINE] = "(not from Python)"};
+    return *h->name ? h->name : nobody[by] ? nobody[by] : "(outside any module)";
 }
 
 static int name_columns(const struct plm_page *p, const struct plm_holders *h, size_t rows, enum plm_key by, int most)
@@ -549,6 +553,31 @@ void plm_overview_fits_brief(const struct plm_page *p, const struct plm_fit_tabl
 
 /* ---- --by: everyone who holds memory at a moment, largest first ---- */
 
+/* Lines are told by their file in the working folder. */
+static void lines_shorten(struct plm_holders *h)
+{
+    char name[LINE_BYTES];
+    for (size_t i = 0; i < h->count; i++) {
+        if (!h->item[i].line)
+            continue;
+        plm_report_line_name(h->item[i].line, name, sizeof name);
+        free(h->item[i].name);
+        h->item[i].name = plm_strdup(name);
+    }
+}
+
+static void show_code(const struct plm_page *p, const struct plm_job_line *line, int columns)
+{
+    char code[LINE_BYTES], text[2 * LINE_BYTES];
+    bool plain; /* the file itself is no function */
+    if (!line || columns < CODE_LEAST)
+        return;
+    plm_report_code(line, code, sizeof code);
+    plain = *code && !strcmp(line->function, "<module>");
+    snprintf(text, sizeof text, "%s%s%s", plain ? "" : line->function, plain || !*code ? "" : ": ", code);
+    plm_page_name(p, text, columns, 0);
+}
+
 static void holder_show(const struct plm_page *p, enum plm_key by, const struct plm_holder *h, uint64_t whole, int name)
 {
     int amount = plm_page_amount_columns(p), left = p->width - name - amount - 21;
@@ -559,6 +588,8 @@ static void holder_show(const struct plm_page *p, enum plm_key by, const struct 
             share_text(percent, h->bytes, whole), h->blocks);
     if (by == PLM_BY_CATEGORY)
         plm_page_bar(p, plm_page_room(p, p->width - left), 0, h->bytes, whole);
+    else if (by == PLM_BY_LINE)
+        show_code(p, h->line, left);
     else
         show_shares(p, h, left);
     fputc('\n', p->out);
@@ -590,6 +621,7 @@ void plm_listing(const struct plm_page *p, const struct plm_job *job, const stru
     }
     if (place.known)
         h = holders_shown(p, job, lane, place.moment, by, o);
+    lines_shorten(&h);
     rows = h.count > LISTED ? LISTED : h.count;
     name = name_columns(p, &h, rows, by, most < 12 ? 12 : most);
     fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),

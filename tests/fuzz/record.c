@@ -40,7 +40,7 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
     if (!lane->moments)
         return;
     MUST(plm_lane_peak(lane, 0, (uint32_t)lane->moments) == lane->peak_at);
-    for (int key = PLM_BY_MODULE; key <= PLM_BY_STACK; key++) {
+    for (int key = PLM_BY_MODULE; key < PLM_KEYS; key++) {
         holders = plm_holders_at(job, lane, lane->peak_at, (enum plm_key)key);
         sum = 0;
         for (size_t i = 0; i < holders.count; i++)

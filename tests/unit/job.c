@@ -25,7 +25,7 @@ static uint32_t context(uint32_t id, const char *module, const char *outer, cons
 
 static void alloc_on(int device, uint64_t at, uint64_t bytes, uint32_t where)
 {
-    plm_put_block_alloc(device, &(struct plm_ev_block_alloc){at, bytes, where, PLM_STREAM_UNKNOWN, false, 0});
+    plm_put_block_alloc(device, &(struct plm_ev_block_alloc){at, bytes, where, PLM_STREAM_UNKNOWN, false, 0, 0, 0});
 }
 
 static void alloc(uint64_t at, uint64_t bytes, uint32_t where)
@@ -374,6 +374,77 @@ static void holders(void **state)
     plm_job_free(job);
 }
 
+/* ---- source lines ---- */
+
+static void source(uint32_t number, const char *file, const char *function)
+{
+    plm_put_source(0, &(struct plm_ev_source){
+                          .source = number, .file = plm_record_text(file), .function = plm_record_text(function)});
+}
+
+static void frame(uint32_t number, uint32_t caller, uint32_t source, uint32_t line)
+{
+    plm_put_frame(0, &(struct plm_ev_frame){number, caller, source, line});
+}
+
+static void stacked(uint64_t at, uint64_t bytes, uint32_t stack)
+{
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = at, .bytes = bytes, .stack = stack});
+}
+
+static void lines_of_a_program(void)
+{
+    source(1, "/home/me/train.py", "<module>");
+    source(2, "/v/lib/python3.11/site-packages/torch/nn/modules/module.py", "_call_impl");
+    source(3, "/home/me/model.py", "Net.forward");
+    source(4, "/v/lib/python3.11/site-packages/timm/layers.py", "forward");
+    frame(1, 0, 1, 10); /* train.py:10 */
+    source(5, "/opt/plimsoll/plimsoll_hook/memory/attribution.py", "call");
+    frame(9, 1, 5, 30); /* plimsoll, which nobody sees */
+    frame(2, 9, 2, 99);
+    frame(3, 2, 3, 20); /* train.py:10, PyTorch, model.py:20 */
+    frame(4, 3, 4, 5); /* and a package */
+    frame(5, 0, 2, 99); /* PyTorch alone */
+    frame(6, 5, 4, 7); /* and a package */
+    frame(7, 8, 1, 11); /* whose caller nobody described, as in a damaged record */
+    frame(8, 7, 77, 1); /* nor this function */
+    alloc(A, 512, 0); /* before the first that has a stack */
+    stacked(B, 1024, 3);
+    stacked(B + 4096, 2048, 4);
+    stacked(B + 8192, 128, 2);
+    stacked(B + 12288, 64, 5);
+    stacked(B + 16384, 32, 6);
+    stacked(B + 20480, 16, 7);
+    stacked(B + 24576, 8, 8);
+}
+
+static void lines(void **state)
+{
+    struct plm_job *job = unit_job(lines_of_a_program);
+    const struct plm_lane *lane = &job->lane[0];
+    struct plm_holders h = plm_holders_at(job, lane, lane->peak_at, PLM_BY_LINE);
+    uint32_t call[4];
+    (void)state;
+    assert_int_equal(h.count, 6);
+    assert_holder(&h, 0, "/home/me/model.py:20", 1024 + 2048, 2); /* what a package does belongs to who called it */
+    assert_string_equal(h.item[0].line->function, "Net.forward");
+    assert_int_equal(h.item[0].line->whose, PLM_JOB_OWN);
+    assert_holder(&h, 1, "", 512 + 8, 2);
+    assert_null(h.item[1].line);
+    assert_holder(&h, 2, "/home/me/train.py:10", 128, 1);
+    assert_int_equal(h.item[3].line->whose, PLM_JOB_FRAMEWORK);
+    assert_holder(&h, 4, "/v/lib/python3.11/site-packages/timm/layers.py:7", 32, 1);
+    assert_holder(&h, 5, "/home/me/train.py:11", 16, 1);
+    plm_holders_free(&h);
+    h = plm_holders_at(job, lane, lane->peak_at, PLM_BY_STACK);
+    assert_holder(&h, 0, "/home/me/train.py:10 <module>;/home/me/model.py:20 Net.forward", 1024 + 2048, 2);
+    plm_holders_free(&h);
+    assert_int_equal(plm_job_stack(job, lane->stack[1], call, 4), 3);
+    assert_int_equal(plm_job_stack(job, lane->stack[1], call, 2), 2); /* as many as there is room for */
+    assert_string_equal(job->line[job->call[call[1]].line].function, "_call_impl");
+    plm_job_free(job);
+}
+
 /* ---- recomputation; nothing is said of the operator ---- */
 
 static void checkpointed(void)
@@ -540,7 +611,7 @@ static void nonsense(void)
 {
     release(A, 512);
     /* 0: in a graph's pool, of an unknown context; 1: on top of it */
-    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){A, 512, 4711, 7, true, 0});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){A, 512, 4711, 7, true, 0, 0, 0});
     alloc(A, 1024, 0);
     release(A, 1024);
     release(A, 1024);
@@ -743,6 +814,7 @@ int main(void)
         cmocka_unit_test(training),
         cmocka_unit_test(convolutions),
         cmocka_unit_test(holders),
+        cmocka_unit_test(lines),
         cmocka_unit_test(recomputation),
         cmocka_unit_test(inference),
         cmocka_unit_test(tags),
