@@ -18,13 +18,15 @@ enum { FORMATS_MAX = 16 };
 
 struct request {
     bool chosen[FORMATS_MAX];     /* as plm_export_formats */
-    const char *path, *output, *at, *gpu;
+    const char *path, *output, *at, *gpu, *by;
     bool force, fields, formats;
 };
 
 static const struct plm_option own_options[] = {
     {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT", .help = "for a snapshot or flame graph: peak, end or a step number",
      .among = "peak end"},
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "for a flame graph: module (default) or stack, Python's calls",
+     .among = "module stack"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "for a trace: the GPU to model a step on",
      .complete = PLM_COMPLETE_CARDS},
     {"output", 'o', PLM_OPTION_TEXT, AT(output), "FILE", .help = "write to a file", .complete = PLM_COMPLETE_FILE},
@@ -80,6 +82,9 @@ static const struct plm_export_format *export_choose(const struct request *r, st
     } else if (r->gpu && !(format->flags & PLM_EXPORT_TIME)) {
         plm_fail(error, PLM_EINVAL, "--gpu does not go with --%s, which has no modelled times", format->name);
         return NULL;
+    } else if (r->by && !(format->flags & PLM_EXPORT_STACKS)) {
+        plm_fail(error, PLM_EINVAL, "--by does not go with --%s, which is no flame graph", format->name);
+        return NULL;
     }
     return format;
 }
@@ -121,7 +126,7 @@ static int export_time(const struct request *r, const struct plm_export_format *
 
 static int export_record(const struct request *r, const struct plm_export_format *format, struct plm_error *error)
 {
-    struct plm_export export = {.path = r->path, .at = {.kind = format->at}};
+    struct plm_export export = {.path = r->path, .at = {.kind = format->at}, .calls = r->by && !strcmp(r->by, "stack")};
     struct plm_timeline timeline = {0};
     struct plm_job *job = NULL;
     int status = 0;
@@ -136,6 +141,8 @@ static int export_record(const struct request *r, const struct plm_export_format
     export.job = job;
     if (status == 0 && job)
         status = plm_at_check(job, export.at, error);
+    if (status == 0 && export.calls)
+        status = plm_key_check(job, PLM_BY_LINE, r->path, error);
     if (status == 0)
         status = export_time(r, format, &timeline, &export, error);
     if (status == 0)

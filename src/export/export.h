@@ -25,6 +25,7 @@ struct plm_export {
     const struct plm_job *job;     /* NULL unless the format needs it */
     const struct plm_timeline *time; /* NULL unless the format shows it and times are known */
     struct plm_at at;       /* the moment that is shown, where a format shows one */
+    bool calls;             /* stacks are those of Python, where a format shows stacks */
     struct plm_out *out;
 };
 
@@ -35,6 +36,7 @@ enum plm_export_flag {
     PLM_EXPORT_MOMENT = 2, /* shows one moment: --at has a meaning */
     PLM_EXPORT_BINARY = 4, /* not for a terminal */
     PLM_EXPORT_TIME = 8,   /* shows a step in time: --gpu has a meaning */
+    PLM_EXPORT_STACKS = 16, /* shows stacks: --by has a meaning */
 };
 
 struct plm_export_format {

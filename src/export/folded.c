@@ -14,7 +14,7 @@ int plm_export_folded(const struct plm_export *export, struct plm_error *error)
         uint32_t moment;
         if (!plm_export_at(export, &job->lane[i], &moment))
             continue;
-        plm_stacks_at(job, &job->lane[i], moment, &stacks);
+        plm_stacks_at(job, &job->lane[i], moment, export->calls, &stacks);
         for (size_t k = 0; k < stacks.count; k++) {
             if (job->lanes > 1) {
                 plm_out_text(export->out, plm_export_lane_name(&job->lane[i], name, sizeof name));

@@ -11,9 +11,9 @@ const struct plm_export_format plm_export_formats[] = {
      "a memory snapshot for PyTorch's viewer (docs.pytorch.org/memory_viz)"},
     {"perfetto", plm_export_perfetto, "json", PLM_EXPORT_JOB | PLM_EXPORT_TIME, PLM_AT_PEAK,
      "a trace for ui.perfetto.dev and chrome://tracing"},
-    {"speedscope", plm_export_speedscope, "speedscope.json", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
-     "memory at the peak, for www.speedscope.app"},
-    {"folded", plm_export_folded, "folded", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT, PLM_AT_PEAK,
+    {"speedscope", plm_export_speedscope, "speedscope.json", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT | PLM_EXPORT_STACKS,
+     PLM_AT_PEAK, "memory at the peak, for www.speedscope.app"},
+    {"folded", plm_export_folded, "folded", PLM_EXPORT_JOB | PLM_EXPORT_MOMENT | PLM_EXPORT_STACKS, PLM_AT_PEAK,
      "the same as folded stacks, for flamegraph.pl"},
 };
 const size_t plm_export_format_count = sizeof plm_export_formats / sizeof plm_export_formats[0];

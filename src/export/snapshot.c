@@ -2,8 +2,8 @@
  * What torch.cuda.memory._dump_snapshot() writes: a pickle of the allocator's segments with their blocks,
  * and of the operations that led there. PyTorch's viewer page and torch.cuda._memory_viz read it.
  *
- * Stack frames say where in the program a block comes from, innermost first: what it is for, operators,
- * modules, phase. Each lane of the job (a device of a process) is a device of the snapshot.
+ * Stack frames say where in the program a block comes from, innermost first: what it is for, operators, the calls of
+ * Python if the record has them, modules, phase. Each lane of the job (a device of a process) is a device of the snapshot.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "export/pickle.h"
 #include "record/reader.h"
 
-enum { NAME_MAX_BYTES = 2048 };
+enum { NAME_MAX_BYTES = 2048, CALLS = 256 };
 
 struct oom {
     uint32_t process;
@@ -29,8 +29,10 @@ struct oom {
 struct snapshot {
     const struct plm_export *export;
     const struct plm_job *job;
+    const struct plm_lane *lane; /* that is written */
     struct plm_pickle pickle;
-    struct plm_map frames[PLM_CATEGORIES]; /* context and owner -> number of the list in the pickle */
+    struct plm_map places;                 /* context and owner -> number */
+    struct plm_map frames[PLM_CATEGORIES]; /* that and the Python stack -> number of the list in the pickle */
     bool categories;                       /* blocks differ in what they are for */
     struct oom *oom;
     size_t ooms, oom_room;
@@ -62,14 +64,30 @@ static void put_time(struct snapshot *s, uint64_t ns)
     put_number(s, "time_us", (s->job->summary.created_ns + ns) / 1000);
 }
 
-static void put_frame(struct snapshot *s, const char *file, const char *name)
+static void put_call(struct snapshot *s, const char *file, const char *name, uint32_t line)
 {
     plm_pickle_item(&s->pickle);
     plm_pickle_dict(&s->pickle);
     put_text(s, "name", name);
     put_text(s, "filename", file);
-    put_number(s, "line", 0);
+    put_number(s, "line", line);
     plm_pickle_end_dict(&s->pickle);
+}
+
+static void put_frame(struct snapshot *s, const char *file, const char *name)
+{
+    put_call(s, file, name, 0);
+}
+
+/* All of them, those of PyTorch too: its viewer has its own way to leave these out. */
+static void put_calls(struct snapshot *s, uint32_t stack)
+{
+    uint32_t call[CALLS];
+    const size_t count = plm_job_stack(s->job, stack, call, CALLS);
+    for (size_t i = 0; i < count; i++) {
+        const struct plm_job_line *line = &s->job->line[s->job->call[call[i]].line];
+        put_call(s, line->file, line->function, line->line);
+    }
 }
 
 /* "layer1.0.conv2" gives layer1.0.conv2, layer1.0, layer1. */
@@ -83,7 +101,7 @@ static void put_modules(struct snapshot *s, char *module)
     }
 }
 
-static void put_new_frames(struct snapshot *s, const struct plm_block *b)
+static void put_new_frames(struct snapshot *s, const struct plm_block *b, uint32_t stack)
 {
     const struct plm_site *c = &s->job->context[b->context];
     const char *where = *c->module ? c->module : "operator";
@@ -98,6 +116,7 @@ static void put_new_frames(struct snapshot *s, const struct plm_block *b)
         put_frame(s, where, c->inner);
     if (*c->outer)
         put_frame(s, where, c->outer);
+    put_calls(s, stack);
     put_modules(s, module);
     if (b->context)
         put_frame(s, "phase", plm_phase_name(c->phase));
@@ -111,14 +130,24 @@ static void put_no_frames(struct snapshot *s)
     plm_pickle_end_list(&s->pickle);
 }
 
+static uint64_t place_number(struct snapshot *s, const struct plm_block *b)
+{
+    const uint64_t key = (uint64_t)b->context << 32 | b->owner, known = plm_map_get(&s->places, key);
+    if (known != PLM_MAP_NONE)
+        return known;
+    plm_map_put(&s->places, key, s->places.count);
+    return s->places.count - 1;
+}
+
 /* The same list for all blocks that come from the same place; an empty one without a block. */
 static void put_frames(struct snapshot *s, const struct plm_block *b)
 {
+    const uint32_t stack = b ? plm_block_stack(s->lane, b) : 0;
     if (!b) {
         put_no_frames(s);
         return;
     }
-    const uint64_t key = (uint64_t)b->context << 32 | b->owner;
+    const uint64_t key = place_number(s, b) << 32 | stack;
     struct plm_map *map = &s->frames[b->category % PLM_CATEGORIES];
     uint64_t found = plm_map_get(map, key);
     plm_pickle_text(&s->pickle, "frames");
@@ -126,7 +155,7 @@ static void put_frames(struct snapshot *s, const struct plm_block *b)
         plm_pickle_again(&s->pickle, (uint32_t)found);
         return;
     }
-    put_new_frames(s, b);
+    put_new_frames(s, b, stack);
     plm_map_put(map, key, plm_pickle_keep(&s->pickle));
 }
 
@@ -345,6 +374,7 @@ static void put_lane(struct snapshot *s, size_t number, bool trace)
     const struct plm_lane *lane = &s->job->lane[number];
     struct plm_layout layout;
     uint32_t moment;
+    s->lane = lane;
     if (!plm_export_at(s->export, lane, &moment))
         return;
     plm_layout_make(lane, s->export->at.kind == PLM_AT_END ? UINT32_MAX : moment, &layout);
@@ -435,6 +465,7 @@ int plm_export_snapshot(const struct plm_export *export, struct plm_error *error
         put_document(&s);
     for (int i = 0; i < PLM_CATEGORIES; i++)
         plm_map_free(&s.frames[i]);
+    plm_map_free(&s.places);
     free(s.oom);
     return status;
 }

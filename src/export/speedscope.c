@@ -54,7 +54,7 @@ static void put_profile(const struct plm_export *export, const struct plm_lane *
         snprintf(name, sizeof name, "%s, %s", plm_export_lane_name(lane, where, sizeof where),
                  moment_name(export, when, sizeof when));
         if (plm_export_at(export, lane, &moment))
-            plm_stacks_at(export->job, lane, moment, &stacks);
+            plm_stacks_at(export->job, lane, moment, export->calls, &stacks);
     }
     for (size_t i = 0; i < stacks.count; i++)
         total += stacks.stack[i].bytes;

@@ -8,18 +8,20 @@
 #include "base/map.h"
 #include "common/printable.h"
 
-enum { STACK_BYTES = 8192, MODULE_BYTES = 2048 };
+enum { STACK_BYTES = 16384, MODULE_BYTES = 2048, CALLS = 256 };
 
-/* Blocks of the same context and owner. */
+/* Blocks of the same context and owner, or of the same context and Python stack. */
 struct group {
     const struct plm_block *block; /* one of them */
+    uint32_t stack;
     uint64_t bytes;
 };
 
 struct groups {
     struct group *item;
     size_t count, room;
-    struct plm_map seen; /* context and owner -> index of `item` */
+    struct plm_map seen; /* context, and owner or stack -> index of `item` */
+    bool calls;          /* by stack */
 };
 
 struct line {
@@ -56,15 +58,30 @@ static void line_add_modules(struct line *l, const char *module)
     }
 }
 
-static void line_render(struct line *l, const struct plm_job *job, const struct plm_block *b)
+static void line_add_calls(struct line *l, const struct plm_job *job, uint32_t stack)
 {
+    uint32_t call[CALLS];
+    char text[STACK_BYTES / 2];
+    for (size_t i = plm_job_stack(job, stack, call, CALLS); i-- > 0;) {
+        const struct plm_job_line *line = &job->line[job->call[call[i]].line];
+        snprintf(text, sizeof text, "%s:%u %s", line->file, line->line, line->function);
+        line_add(l, text, strlen(text));
+    }
+}
+
+static void line_render(struct line *l, const struct plm_job *job, const struct group *g)
+{
+    const struct plm_block *b = g->block;
     const struct plm_site *c = &job->context[b->context];
     char module[MODULE_BYTES];
     l->length = 0;
     l->text[0] = '\0';
-    if (b->context)
+    if (g->stack)
+        line_add_calls(l, job, g->stack);
+    else if (b->context)
         line_add(l, plm_phase_name(c->phase), strlen(plm_phase_name(c->phase)));
-    line_add_modules(l, plm_block_module(job, b, module, sizeof module));
+    if (!g->stack)
+        line_add_modules(l, plm_block_module(job, b, module, sizeof module));
     line_add(l, c->outer, strlen(c->outer));
     if (strcmp(c->inner, c->outer))
         line_add(l, c->inner, strlen(c->inner));
@@ -73,14 +90,14 @@ static void line_render(struct line *l, const struct plm_job *job, const struct 
 }
 
 /* The group of a block, a new one if there is none yet. */
-static struct group *group_of(struct groups *g, const struct plm_block *b)
+static struct group *group_of(struct groups *g, const struct plm_block *b, uint32_t stack)
 {
-    const uint64_t key = (uint64_t)b->context << 32 | b->owner, at = plm_map_get(&g->seen, key);
+    const uint64_t key = (uint64_t)b->context << 32 | (g->calls ? stack : b->owner), at = plm_map_get(&g->seen, key);
     if (at != PLM_MAP_NONE)
         return &g->item[at];
     g->item = plm_grow(g->item, g->count, &g->room, sizeof *g->item);
     plm_map_put(&g->seen, key, g->count);
-    g->item[g->count] = (struct group){b, 0};
+    g->item[g->count] = (struct group){b, g->calls ? stack : 0, 0};
     return &g->item[g->count++];
 }
 
@@ -89,7 +106,7 @@ static void groups_gather(const struct plm_lane *lane, uint32_t moment, struct g
     for (size_t i = 0; i < lane->blocks; i++) {
         const struct plm_block *b = &lane->block[i];
         if (b->alloc_at <= moment && moment < b->free_at)
-            group_of(g, b)->bytes += b->bytes;
+            group_of(g, b, plm_block_stack(lane, b))->bytes += b->bytes;
     }
 }
 
@@ -112,15 +129,16 @@ static void stacks_join_equal(struct plm_stacks *s)
     s->count = kept;
 }
 
-void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks)
+void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, bool calls,
+                   struct plm_stacks *stacks)
 {
-    struct groups groups = {0};
+    struct groups groups = {.calls = calls};
     struct line line;
 
     groups_gather(lane, moment, &groups);
     *stacks = (struct plm_stacks){plm_calloc(groups.count, sizeof *stacks->stack), groups.count};
     for (size_t i = 0; i < groups.count; i++) {
-        line_render(&line, job, groups.item[i].block);
+        line_render(&line, job, &groups.item[i]);
         stacks->stack[i] = (struct plm_frames){plm_strdup(line.text), groups.item[i].bytes};
     }
     free(groups.item);

@@ -1,10 +1,11 @@
 /*
- * What lives at a moment of a lane, as stacks: "phase;module;submodule;operator;inner operator" and the
- * bytes of each. Their sum is what PyTorch calls allocated. Owned by the caller, freed by plm_stacks_free().
+ * What lives at a moment of a lane, as stacks: "phase;module;submodule;operator;inner operator", or by Python's calls
+ * "train.py:12 main;model.py:30 Net.forward;operator;inner operator", and the bytes of each. Their sum is what PyTorch calls allocated. Owned by the caller, freed by plm_stacks_free().
  */
 #ifndef PLM_EXPORT_STACKS_H
 #define PLM_EXPORT_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +22,8 @@ struct plm_stacks {
     size_t count;
 };
 
-void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, struct plm_stacks *stacks);
+void plm_stacks_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment, bool calls,
+                   struct plm_stacks *stacks);
 void plm_stacks_free(struct plm_stacks *stacks);
 
 #endif
