@@ -92,6 +92,7 @@ enum plm_job_whose { PLM_JOB_OWN, PLM_JOB_PACKAGE, PLM_JOB_FRAMEWORK }; /* the u
 struct plm_job_line {
     const char *file, *function;
     uint32_t line;
+    uint32_t first;              /* line that the function begins in */
     enum plm_job_whose whose;
     uint64_t bytes, modified;    /* of the file then, ns since 1970; 0: there was none */
 };

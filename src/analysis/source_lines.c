@@ -61,6 +61,7 @@ void plm_collect_lines_add(struct plm_collect_lines *l, const struct plm_record_
     const struct plm_ev_source said = plm_get_source(e);
     lines_begin(l);
     source.line.whose = whose_file(source.line.file);
+    source.line.first = said.line;
     source.line.bytes = said.bytes;
     source.line.modified = said.modified;
     l->source = plm_grow(l->source, l->sources, &l->source_room, sizeof *l->source);

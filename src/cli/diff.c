@@ -11,10 +11,13 @@
 struct request {
     struct plm_look look;
     bool json, markdown, exit_code, unfold;
+    const char *by;
     const char *path[2];
 };
 
 static const struct plm_option options[] = {
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "compare memory by module (default) or by line",
+     .among = "module line"},
     {.include = plm_cli_option_json, .at = AT(json)},
     {"markdown", 0, PLM_OPTION_FLAG, AT(markdown), .help = "print Markdown, for a comment on a pull request"},
     {"exit-code", 0, PLM_OPTION_FLAG, AT(exit_code), .help = "exit 1 if anything changed, as git diff does"},
@@ -63,11 +66,16 @@ static int diff_show(const struct request *r, const struct plm_job *before, cons
 {
     struct plm_report_options shown = plm_look_at(&r->look);
     plm_diff_write *write = r->json ? plm_diff_json : r->markdown ? plm_diff_markdown : plm_diff_text;
+    enum plm_key by = PLM_BY_MODULE;
     struct plm_error error;
     struct plm_diff diff;
     int status;
-    shown.unfold = r->unfold;
-    plm_diff_make(before, after, &diff);
+    if (r->by)
+        plm_key_parse(r->by, &by);
+    if (plm_key_check(before, by, r->path[0], &error) < 0 || plm_key_check(after, by, r->path[1], &error) < 0)
+        return plm_fault(&error);
+    shown.unfold = r->unfold || by == PLM_BY_LINE;
+    plm_diff_make(before, after, by, &diff);
     status = write(stdout, &diff, r->path, &shown, &error) < 0 ? plm_fault(&error)
              : r->exit_code                                    ? diff_status(&diff)
                                                                : PLM_EXIT_OK;

@@ -152,7 +152,7 @@ static void sentence_cause(struct plm_check *check, const struct plm_job *job, b
     struct plm_diff diff;
     struct plm_diff_growth growth;
     char cause[256], by[40];
-    plm_diff_make(check->limit->base, job, &diff);
+    plm_diff_make(check->limit->base, job, PLM_BY_MODULE, &diff);
     growth = plm_diff_growth(&diff);
     if (*growth.cause && growth.used.after > growth.used.before)
         sentence_add(check, ": %s %s", plm_printable(cause, sizeof cause, growth.cause),

@@ -1,5 +1,6 @@
 #include "report/diff.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,68 @@ static void merge_modules(struct plm_diff_lane *d)
     d->changed |= d->modules > 0;
 }
 
+/* How much of their paths all files of the program have in common: whole folders. */
+static size_t common_folder(const struct plm_job *job)
+{
+    const char *first = NULL;
+    size_t common = 0;
+    for (size_t i = 1; i < job->lines; i++) {
+        const char *file = job->line[i].file, *slash = strrchr(file, '/');
+        size_t same = 0, most;
+        if (job->line[i].whose != PLM_JOB_OWN || !slash)
+            continue;
+        most = (size_t)(slash - file) + 1;
+        if (!first)
+            common = most;
+        first = first ? first : file;
+        for (size_t k = 0; k < common && k < most && file[k] == first[k]; k++)
+            if (file[k] == '/')
+                same = k + 1;
+        common = same;
+    }
+    return common;
+}
+
+static char *line_name(const struct plm_job_line *line, size_t folder)
+{
+    const char *file = line->file + (line->whose == PLM_JOB_OWN && strlen(line->file) > folder ? folder : 0);
+    const size_t size = strlen(file) + strlen(line->function) + 16;
+    char *name = plm_calloc(1, size);
+    if (!strcmp(line->function, "<module>"))
+        snprintf(name, size, "%s:%u", file, line->line);
+    else
+        snprintf(name, size, "%s %s+%u", file, line->function, line->line > line->first ? line->line - line->first : 0);
+    return name;
+}
+
+/* Two functions of a name, as lambdas are, become one. */
+static struct plm_holders lines_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment)
+{
+    struct plm_holders h = plm_holders_at(job, lane, moment, PLM_BY_LINE);
+    const size_t folder = common_folder(job);
+    size_t kept = 0;
+    for (size_t i = 0; i < h.count; i++)
+        if (h.item[i].line) {
+            free(h.item[i].name);
+            h.item[i].name = line_name(h.item[i].line, folder);
+        }
+    qsort(h.item, h.count, sizeof h.item[0], compare_names);
+    for (size_t i = 0; i < h.count; i++)
+        if (kept && !strcmp(h.item[kept - 1].name, h.item[i].name)) {
+            h.item[kept - 1].bytes += h.item[i].bytes;
+            free(h.item[i].name);
+        } else
+            h.item[kept++] = h.item[i];
+    h.count = kept;
+    return h;
+}
+
+static struct plm_holders changed_at(const struct plm_diff *diff, const struct plm_job *job,
+                                     const struct plm_lane *lane, uint32_t moment)
+{
+    return diff->by == PLM_BY_LINE ? lines_at(job, lane, moment) : plm_holders_at(job, lane, moment, diff->by);
+}
+
 static void set_holders(const struct plm_diff *diff, struct plm_diff_lane *d)
 {
     const struct plm_at at = {PLM_AT_PEAK, 0};
@@ -99,8 +162,8 @@ static void set_holders(const struct plm_diff *diff, struct plm_diff_lane *d)
     /* Of an imported snapshot nothing is known but functions. */
     if (before.category[PLM_CATEGORY_OTHER] < before.allocated && after.category[PLM_CATEGORY_OTHER] < after.allocated)
         set_categories(d, &before, &after);
-    d->holders[0] = plm_holders_at(diff->before, d->before, before.moment, PLM_BY_MODULE);
-    d->holders[1] = plm_holders_at(diff->after, d->after, after.moment, PLM_BY_MODULE);
+    d->holders[0] = changed_at(diff, diff->before, d->before, before.moment);
+    d->holders[1] = changed_at(diff, diff->after, d->after, after.moment);
     merge_modules(d);
 }
 
@@ -270,10 +333,10 @@ static void kinds_pair(struct plm_diff *diff)
     free(b.kind);
 }
 
-void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff)
+void plm_diff_make(const struct plm_job *before, const struct plm_job *after, enum plm_key by, struct plm_diff *diff)
 {
     *diff = (struct plm_diff){
-        .before = before, .after = after, .ranks = {plm_job_kinds_make(before), plm_job_kinds_make(after)}};
+        .before = before, .after = after, .by = by, .ranks = {plm_job_kinds_make(before), plm_job_kinds_make(after)}};
     diff->by_kind = worlds_differ(diff);
     diff->lane = plm_calloc(before->lanes + after->lanes, sizeof diff->lane[0]);
     (diff->by_kind ? kinds_pair : lanes_pair)(diff);

@@ -34,7 +34,7 @@ struct plm_diff_lane {
     struct plm_change rung[PLM_RUNGS];
     bool attributed; /* both records tell where blocks come from; else no modules */
     struct plm_change category[PLM_CATEGORIES + 1]; /* the last one of the ladder is "free_in_segments" */
-    struct plm_change *module; /* those that changed only */
+    struct plm_change *module; /* those that changed only; or lines, as `by` says */
     size_t categories, modules; /* largest change first; no categories: one does not tell */
     struct plm_holders holders[2]; /* own the names of the modules */
     bool changed;
@@ -44,12 +44,15 @@ struct plm_diff {
     const struct plm_job *before, *after;
     struct plm_job_kinds ranks[2]; /* of each */
     bool by_kind;
+    enum plm_key by; /* PLM_BY_MODULE or PLM_BY_LINE */
     struct plm_diff_lane *lane;
     size_t lanes;
     bool changed;
 };
 
-void plm_diff_make(const struct plm_job *before, const struct plm_job *after, struct plm_diff *diff);
+/* Lines are named by their file, from the folder on that all files of the program have in common, and by their place in
+   their function: "model.py Net.forward+3". So they are found again in another folder, and where code above them changed. */
+void plm_diff_make(const struct plm_job *before, const struct plm_job *after, enum plm_key by, struct plm_diff *diff);
 void plm_diff_free(struct plm_diff *diff);
 
 /* The modules of a device that changed, layers that repeat as one (report/folding.h), the largest change first. The labels

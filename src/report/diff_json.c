@@ -42,7 +42,7 @@ static void write_folded(struct plm_json *j, const struct plm_diff_lane *d)
     plm_diff_rows_free(&rows);
 }
 
-static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
+static void write_device(struct plm_json *j, const struct plm_diff_lane *d, enum plm_key by)
 {
     const struct plm_summary_device *s = d->before ? d->before->summary : d->after->summary;
     plm_json_object(j, NULL);
@@ -58,7 +58,7 @@ static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
     if (d->categories)
         named(j, "categories", d->category, d->categories);
     if (d->attributed) {
-        plm_json_array(j, "modules");
+        plm_json_array(j, by == PLM_BY_LINE ? "lines" : "modules");
         for (size_t i = 0; i < d->modules; i++) {
             plm_json_object(j, NULL);
             plm_json_string(j, "name", d->module[i].name);
@@ -66,7 +66,8 @@ static void write_device(struct plm_json *j, const struct plm_diff_lane *d)
             plm_json_end_object(j);
         }
         plm_json_end_array(j);
-        write_folded(j, d);
+        if (by == PLM_BY_MODULE)
+            write_folded(j, d);
     }
     plm_json_end_object(j);
 }
@@ -110,7 +111,7 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     }
     plm_json_array(&j, "devices");
     for (size_t i = 0; i < diff->lanes; i++)
-        write_device(&j, &diff->lane[i]);
+        write_device(&j, &diff->lane[i], diff->by);
     plm_json_end_array(&j);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the difference could not be written") : 0;
 }

@@ -85,22 +85,22 @@ static void categories(const struct plm_page *p, const struct plm_diff_lane *d)
     }
 }
 
-static const char *module_name(const struct plm_change *c)
+static const char *module_name(const struct plm_change *c, enum plm_key by)
 {
-    return *c->name ? c->name : "(outside any module)";
+    return *c->name ? c->name : by == PLM_BY_LINE ? "(not from Python)" : "(outside any module)";
 }
 
-static int name_columns(const struct plm_page *p, const struct plm_diff_rows *rows, size_t shown)
+static int name_columns(const struct plm_page *p, const struct plm_diff_rows *rows, size_t shown, enum plm_key by)
 {
     int columns = LABEL, most = label_most(p);
     for (size_t i = 0; i < shown; i++) {
-        int wanted = plm_page_columns(p, module_name(&rows->item[i].change));
+        int wanted = plm_page_columns(p, module_name(&rows->item[i].change, by));
         columns = wanted > columns ? wanted : columns;
     }
     return columns < most ? columns : most;
 }
 
-static void modules(const struct plm_page *p, const struct plm_diff_lane *d, bool unfold)
+static void modules(const struct plm_page *p, const struct plm_diff_lane *d, enum plm_key by, bool unfold)
 {
     struct plm_diff_rows rows;
     struct plm_change rest = {0};
@@ -108,15 +108,15 @@ static void modules(const struct plm_page *p, const struct plm_diff_lane *d, boo
     char label[48];
     int columns;
     if (!d->modules) {
-        fputs("\nMemory by module did not change.\n", p->out);
+        fprintf(p->out, "\nMemory by %s did not change.\n", plm_key_name(by));
         return;
     }
     rows = plm_diff_rows(d, unfold, !p->utf8);
     shown = rows.count < MODULES ? rows.count : MODULES;
-    columns = name_columns(p, &rows, shown);
-    heading(p, "Memory by module", columns);
+    columns = name_columns(p, &rows, shown, by);
+    heading(p, by == PLM_BY_LINE ? "Memory by line" : "Memory by module", columns);
     for (size_t i = 0; i < shown; i++)
-        show_row(p, module_name(&rows.item[i].change), columns, &rows.item[i].change);
+        show_row(p, module_name(&rows.item[i].change, by), columns, &rows.item[i].change);
     for (size_t i = shown; i < rows.count; i++) {
         rest.before += rows.item[i].change.before;
         rest.after += rows.item[i].change.after;
@@ -128,8 +128,8 @@ static void modules(const struct plm_page *p, const struct plm_diff_lane *d, boo
     plm_diff_rows_free(&rows);
 }
 
-static void show_device(const struct plm_page *p, const struct plm_diff_lane *d, const char *const names[2],
-                        bool unfold)
+static void show_device(const struct plm_page *p, const struct plm_diff *diff, const struct plm_diff_lane *d,
+                        const char *const names[2], bool unfold)
 {
     char text[32], title[128];
     device_title(d, title, sizeof title);
@@ -151,7 +151,7 @@ static void show_device(const struct plm_page *p, const struct plm_diff_lane *d,
         return;
     }
     categories(p, d);
-    modules(p, d, unfold);
+    modules(p, d, diff->by, unfold);
 }
 
 static void unchanged(const struct plm_page *p, const struct plm_diff *diff)
@@ -216,7 +216,7 @@ int plm_diff_text(FILE *out, const struct plm_diff *diff, const char *const name
         fputs(", at the peak of each:\n", out);
         show_worlds(&p, diff);
         for (size_t i = 0; i < diff->lanes; i++)
-            show_device(&p, &diff->lane[i], names, options->unfold);
+            show_device(&p, diff, &diff->lane[i], names, options->unfold);
     }
     show_known(&p, diff->before, names[0]);
     show_known(&p, diff->after, names[1]);

@@ -247,7 +247,7 @@ static void show_diff(const struct plm_job *before, const struct plm_job *after)
     FILE *out;
     if (!before->lanes || !after->lanes)
         return;
-    plm_diff_make(before, after, &d);
+    plm_diff_make(before, after, PLM_BY_LINE, &d);
     MUST(before != after || !d.changed);
     out = writing();
     MUST(plm_diff_text(out, &d, names, &plain, &error) == 0);

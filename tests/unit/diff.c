@@ -109,7 +109,7 @@ static char *written(plm_diff_write *write, void (*from)(void), void (*to)(void)
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
-    plm_diff_make(a, b, &diff);
+    plm_diff_make(a, b, options.by, &diff);
     assert_int_equal(write(out, &diff, names, &options, &error), 0);
     fclose(out);
     plm_diff_free(&diff);
@@ -203,6 +203,53 @@ static void markdown(void **state)
     free(t);
 }
 
+/* A program in a folder: its own two lines, one in a function that begins in `first`, and PyTorch's. */
+static void lines_in(const char *folder, uint32_t first, uint64_t bytes)
+{
+    static const char *const files[] = {"train.py", "model/net.py", "../lib/python3.11/site-packages/torch/x.py"};
+    static const char *const functions[] = {"<module>", "Net.forward", "relu"};
+    char path[200];
+    card(0, 100 * MIB);
+    for (uint32_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        plm_put_source(0, &(struct plm_ev_source){.source = i + 1,
+                                                  .file = plm_record_text(path),
+                                                  .function = plm_record_text(functions[i]),
+                                                  .line = i == 1 ? first : 1});
+        plm_put_frame(0, &(struct plm_ev_frame){i + 1, i, i + 1, i == 1 ? first + 3 : 7});
+    }
+    plm_put_phase(0, &(struct plm_ev_phase){.phase = PLM_PHASE_FORWARD});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = 4096, .bytes = 2 * MIB, .stack = 1});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = 1 << 30, .bytes = bytes, .stack = 3});
+}
+
+static void lines_before(void)
+{
+    lines_in("/home/me/base", 10, 8 * MIB);
+}
+
+static void lines_after(void)
+{
+    lines_in("/home/me/proposed", 25, 12 * MIB);
+}
+
+/* In another folder, and further down in its file, a line is still the same. */
+static void lines_that_moved(void **state)
+{
+    struct plm_report_options by_line = {.width = 80, .by = PLM_BY_LINE};
+    char *t = written(plm_diff_text, lines_before, lines_after, by_line);
+    (void)state;
+    assert_contains(t, "Memory by line ");
+    assert_contains(t, "  model/net.py Net.forward+3    8.0 MiB    12.0 MiB     +4.0 MiB   +50.0 %\n");
+    assert_null(strstr(t, "train.py")); /* it did not change */
+    free(t);
+    t = written(plm_diff_json, lines_before, lines_after, by_line);
+    assert_contains(t, "\"lines\": [");
+    assert_contains(t, "\"name\": \"model/net.py Net.forward+3\"");
+    assert_null(strstr(t, "\"modules\""));
+    free(t);
+}
+
 static void nothing_changed(void **state)
 {
     char *t = written(plm_diff_text, before, before, (struct plm_report_options){.width = 80});
@@ -286,10 +333,15 @@ static void json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_grew),           cmocka_unit_test(answers),
-        cmocka_unit_test(one_by_one),          cmocka_unit_test(markdown),
-        cmocka_unit_test(nothing_changed),     cmocka_unit_test(devices),
-        cmocka_unit_test(without_attribution), cmocka_unit_test(json),
+        cmocka_unit_test(what_grew),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(one_by_one),
+        cmocka_unit_test(markdown),
+        cmocka_unit_test(lines_that_moved),
+        cmocka_unit_test(nothing_changed),
+        cmocka_unit_test(devices),
+        cmocka_unit_test(without_attribution),
+        cmocka_unit_test(json),
         cmocka_unit_test(without_categories),
     };
     return RUN(tests);

@@ -331,7 +331,7 @@ static void different_worlds(void **state)
     struct plm_diff diff;
     char *text;
     (void)state;
-    plm_diff_make(before, after, &diff);
+    plm_diff_make(before, after, PLM_BY_MODULE, &diff);
     assert_true(diff.by_kind);
     assert_int_equal(diff.lanes, 5);
     pair_is(&diff.lane[0], "4-5", "16-19"); /* the largest */
@@ -354,7 +354,7 @@ static void the_same_world(void **state)
     struct plm_job *before = job_of_stages(3, 2), *after = job_of_stages(3, 2);
     struct plm_diff diff;
     (void)state;
-    plm_diff_make(before, after, &diff);
+    plm_diff_make(before, after, PLM_BY_MODULE, &diff);
     assert_int_equal(diff.lanes, 3);
     for (int i = 0; i < 3; i++)
         pair_is(&diff.lane[i], diff.ranks[0].kind[i].ranks, diff.ranks[0].kind[i].ranks);
