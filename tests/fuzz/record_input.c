@@ -45,7 +45,7 @@ static void forget(void)
 static void put_head(const uint8_t patch[4])
 {
     /* The upper bits of the flags mean nothing in a record: they choose an older version here. */
-    struct plm_record_header head = {.version = PLM_RECORD_VERSION - (patch[1] >> 6) % PLM_RECORD_VERSION,
+    struct plm_record_header head = {.version = PLM_RECORD_VERSION - (patch[1] >> 5) % PLM_RECORD_VERSION,
                                      .header_bytes = PLM_RECORD_HEADER,
                                      .chunk_bytes = PLM_RECORD_CHUNK,
                                      .slots = PLM_RECORD_SLOTS};
