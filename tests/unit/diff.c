@@ -240,7 +240,7 @@ static void lines_that_moved(void **state)
     char *t = written(plm_diff_text, lines_before, lines_after, by_line);
     (void)state;
     assert_contains(t, "Memory by line ");
-    assert_contains(t, "  model/net.py Net.forward+3    8.0 MiB    12.0 MiB     +4.0 MiB   +50.0 %\n");
+    assert_contains(t, "  model/net.py Net.forward+3    8.0 MiB    12.0 MiB     +4.0 MiB     +50 %\n");
     assert_null(strstr(t, "train.py")); /* it did not change */
     free(t);
     t = written(plm_diff_json, lines_before, lines_after, by_line);

@@ -21,7 +21,7 @@ static void small_job(void)
     plm_record_config("gpu", "played");
     plm_record_config("rank", "0");
     plm_put_reserved(0, &(struct plm_ev_reserved){GIB});
-    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){4096, 100 * MIB, 0, 0, 0, 0});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = 4096, .bytes = 100 * MIB});
 }
 
 static int make_job(void **state)

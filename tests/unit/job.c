@@ -422,7 +422,7 @@ static void lines(void **state)
 {
     struct plm_job *job = unit_job(lines_of_a_program);
     const struct plm_lane *lane = &job->lane[0];
-    struct plm_holders h = plm_holders_at(job, lane, lane->peak_at, PLM_BY_LINE);
+    struct plm_holders h = plm_holders_at(job, lane, lane->summary->allocated_peak.moment, PLM_BY_LINE);
     uint32_t call[4];
     (void)state;
     assert_int_equal(h.count, 6);
@@ -436,7 +436,7 @@ static void lines(void **state)
     assert_holder(&h, 4, "/v/lib/python3.11/site-packages/timm/layers.py:7", 32, 1);
     assert_holder(&h, 5, "/home/me/train.py:11", 16, 1);
     plm_holders_free(&h);
-    h = plm_holders_at(job, lane, lane->peak_at, PLM_BY_STACK);
+    h = plm_holders_at(job, lane, lane->summary->allocated_peak.moment, PLM_BY_STACK);
     assert_holder(&h, 0, "/home/me/train.py:10 <module>;/home/me/model.py:20 Net.forward", 1024 + 2048, 2);
     plm_holders_free(&h);
     assert_int_equal(plm_job_stack(job, lane->stack[1], call, 4), 3);
