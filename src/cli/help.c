@@ -111,7 +111,7 @@ int plm_help(const struct plm_command *c)
     printf("%sExamples:\n", rows ? "\n" : "");
     print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
-    snprintf(more, sizeof more, "%s%s in `man plimsoll-%.*s`.", rare, *rare ? "; more" : "More",
+    snprintf(more, sizeof more, *rare ? "%s; see man plimsoll-%.*s." : "%sMore in `man plimsoll-%.*s`.", rare,
              (int)strcspn(c->name, " "), c->name);
     print_wrapped(more, 0);
     return PLM_EXIT_OK;
