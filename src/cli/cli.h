@@ -12,6 +12,7 @@
 #include "fit/ladder.h"
 
 struct plm_card;
+struct plm_cli_awaited;
 struct plm_catalogue;
 struct plm_catalogue_entry;
 struct plm_error;
@@ -165,6 +166,8 @@ int plm_await(pid_t child, plm_progress_text *text, void *context);
 /* The same for one that writes a record. One that waits in vain for a process that was ended after its steps is ended, and its
    status is 0. */
 int plm_await_job(pid_t child, struct plm_record_header *header, int steps);
+/* The same for one of several ranks; `awaited` is theirs together. */
+int plm_await_rank(pid_t child, struct plm_record_header *header, int steps, struct plm_cli_awaited *awaited);
 /* Whether a shell would find such a program. */
 bool plm_is_program(const char *word);
 /* What Python is called on this machine: "python", or "python3" where there is only that. */

@@ -14,6 +14,8 @@
 #include "base/units.h"
 #include "base/words.h"
 #include "cli/cli.h"
+#include "cli/awaited.h"
+#include "cli/silent.h"
 #include "cli/waiting.h"
 #include "record/format.h"
 
@@ -183,9 +185,6 @@ static void step_text(char *out, size_t size, unsigned step, int steps)
         snprintf(out, size, "step %u", step + 1);
 }
 
-/* So many calls of a model without a backward pass are no part of a step. */
-enum { EVALUATES = 10 };
-
 /* Largest step, sums over the processes that use the GPU. The first slot is plimsoll's own. */
 void plm_progress_of_record(struct plm_progress_line *line, void *context)
 {
@@ -215,7 +214,7 @@ void plm_progress_of_record(struct plm_progress_line *line, void *context)
         return;
     }
     step_text(line->what, sizeof line->what, step, record->steps);
-    if (!step && passes >= EVALUATES) {
+    if (!step && passes >= PLM_SILENT_EVALUATES) {
         snprintf(line->what, sizeof line->what, "evaluating");
         snprintf(count, sizeof count, "%u passes, ", passes);
     }
@@ -268,6 +267,8 @@ struct job {
     struct progress progress;
     bool shown;
     struct plm_waiting waiting;
+    struct plm_silent silent;
+    struct plm_cli_awaited *awaited;
 };
 
 static void job_look(void *context)
@@ -275,19 +276,40 @@ static void job_look(void *context)
     struct job *job = context;
     if (job->shown)
         progress_show(&job->progress);
-    plm_waiting_look(&job->waiting);
+    if (job->waiting.header)
+        plm_waiting_look(&job->waiting);
+    if (job->silent.header)
+        plm_silent_look(&job->silent);
+    plm_cli_awaited_look(job->awaited);
+}
+
+static int job_wait(struct job *job, pid_t child)
+{
+    int status;
+    job->shown = progress_start(&job->progress);
+    status = plm_child_wait(child, job_look, job);
+    if (job->shown)
+        progress_end(&job->progress);
+    return status;
+}
+
+int plm_await_rank(pid_t child, struct plm_record_header *header, int steps, struct plm_cli_awaited *awaited)
+{
+    struct plm_progress_record record = {header, steps};
+    struct job job = {.progress = {.text = plm_progress_of_record, .context = &record}, .awaited = awaited};
+    return job_wait(&job, child);
 }
 
 int plm_await_job(pid_t child, struct plm_record_header *header, int steps)
 {
     struct plm_progress_record record = {header, steps};
-    struct job job = {.progress = {.text = plm_progress_of_record, .context = &record},
-                      .waiting = {.header = header, .command = child}};
-    int status;
-    job.shown = progress_start(&job.progress);
-    status = plm_child_wait(child, job_look, &job);
-    if (job.shown)
-        progress_end(&job.progress);
+    struct plm_cli_awaited awaited = {.header = header};
+    struct job job = {
+        .progress = {.text = plm_progress_of_record, .context = &record},
+        .awaited = &awaited,
+        .waiting = {.header = header, .command = child},
+        .silent = {.header = header, .command = child, .told = !steps}}; /* --until-exit: none is awaited */
+    const int status = job_wait(&job, child);
     if (!job.waiting.ended)
         return status;
     fputs("plimsoll: the command was waiting for a process that plimsoll stopped after its steps, so it was stopped "

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "base/memory.h"
 #include "base/ranges.h"
+#include "cli/awaited.h"
 #include "cli/cli.h"
 #include "record/pen.h"
 #include "record/reader.h"
@@ -226,10 +227,10 @@ int plm_cli_world_mesh(const char *record, unsigned world, struct plm_mesh *out,
 /* The first that fails ends the others: they would wait for it. */
 static void live_wait(struct work *w, const uint32_t *rank, const pid_t *pid, unsigned count)
 {
-    const struct plm_progress_record progress = {w->header, w->launch->steps};
+    struct plm_cli_awaited awaited = {.header = w->header};
     char path[PLM_SCRATCH + 16];
     for (unsigned i = 0; i < count; i++) {
-        const int status = plm_await(pid[i], plm_progress_of_record, (void *)&progress);
+        const int status = plm_await_rank(pid[i], w->header, w->launch->steps, &awaited);
         if (!status || w->end->status)
             continue;
         w->end->status = status;

@@ -42,6 +42,13 @@ struct plm_held {
     _Atomic uint64_t bytes;
 };
 
+/* For which rank a process waits, of the same slot as its live figures. Ranks count from 1; 0: none, or not known. */
+struct plm_awaited {
+    _Atomic uint32_t by;   /* the process's own rank */
+    _Atomic uint32_t rank; /* that it waits for */
+    _Atomic uint64_t since_ns; /* CLOCK_MONOTONIC */
+};
+
 enum plm_live_stage {
     PLM_LIVE_IMPORTING, /* `import torch` is under way: a process enters the record in it */
     PLM_LIVE_IMPORTED,
@@ -78,6 +85,7 @@ struct plm_record_header {
     _Atomic uint32_t stopped;     /* of the first writer that had to; 0: none had */
     _Atomic uint32_t holders;     /* rows taken */
     struct plm_held held[PLM_RECORD_HOLDERS];
+    struct plm_awaited awaited[PLM_RECORD_SLOTS];
 };
 _Static_assert(sizeof(struct plm_record_header) <= PLM_RECORD_HEADER, "the header has room for its tables");
 

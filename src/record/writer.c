@@ -78,6 +78,13 @@ struct plm_live *plm_record_live(void)
     return writer.live;
 }
 
+struct plm_awaited *plm_record_awaited(void)
+{
+    static struct plm_awaited nobody; /* of a process that has no slot */
+    plm_pen_enter(my_pen());
+    return writer.header && writer.process < PLM_RECORD_SLOTS ? &writer.header->awaited[writer.process] : &nobody;
+}
+
 struct plm_record_header *plm_record_shared(void)
 {
     return my_pen()->writer->header;

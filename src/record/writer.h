@@ -41,6 +41,9 @@ void plm_record_note(const char *kind, const char *value);
 /* This process's live figures; never NULL. */
 struct plm_live *plm_record_live(void);
 
+/* For whom this process waits; never NULL. */
+struct plm_awaited *plm_record_awaited(void);
+
 /* The header that all processes of the job share; NULL without a record. Asking does not enter the process into it. */
 struct plm_record_header *plm_record_shared(void);
 

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "device/device.h"
 #include "device/groups.h"
@@ -68,8 +69,10 @@ static size_t bytes_of(const struct plm_nccl_comm *comm, size_t unit, enum amoun
 
 static void join(struct plm_nccl_comm *comm)
 {
-    const char *rank = getenv("RANK");
-    plm_messages_join(comm->group ? plm_nccl_job_rank(comm, comm->rank) : rank ? atoi(rank) : -1);
+    const char *given = getenv("RANK");
+    const int rank = comm->group ? plm_nccl_job_rank(comm, comm->rank) : given ? atoi(given) : -1;
+    plm_messages_join(rank);
+    atomic_store(&plm_record_awaited()->by, (uint32_t)(rank + 1));
     plm_messages_attach(comm->key, comm->rank);
     comm->alone = false;
     for (int place = 0; place < comm->size && !comm->alone; place++)
@@ -110,12 +113,30 @@ static int job_rank(const struct plm_nccl_comm *comm, int place)
     return comm->group ? plm_nccl_job_rank(comm, place) : -1;
 }
 
+/* While it waits, plimsoll can say for whom. */
+static void wait_begin(int rank)
+{
+    struct plm_awaited *awaited = plm_record_awaited();
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    atomic_store(&awaited->since_ns, (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    atomic_store(&awaited->rank, (uint32_t)(rank + 1));
+}
+
+static void wait_end(void)
+{
+    atomic_store(&plm_record_awaited()->rank, 0);
+}
+
 void plm_nccl_exchange_meet(const struct plm_nccl_comm *comm)
 {
     if (comm->size < 2 || !comm->size_known || plm_nccl_in_group() || !plm_messages_here())
         return;
-    for (int place = 0; place < comm->size; place++)
+    for (int place = 0; place < comm->size; place++) {
+        wait_begin(job_rank(comm, place));
         plm_messages_meet(comm->key, place, job_rank(comm, place));
+    }
+    wait_end();
 }
 
 void plm_nccl_exchange_end(struct plm_nccl_comm *comm)
@@ -169,7 +190,13 @@ static enum plm_message_state take(const struct expected *e, int place, enum plm
 {
     const size_t bytes = bytes_of(&e->comm, e->part.bytes, rules[e->part.kind].sent);
     const struct plm_message message = message_of(&e->comm, &e->part, place, e->comm.rank, e->number);
-    enum plm_message_state state = plm_messages_take(&message, job_rank(&e->comm, place), patience, to, known, bytes);
+    const int rank = job_rank(&e->comm, place);
+    enum plm_message_state state = plm_messages_take(&message, rank, PLM_PATIENCE_NONE, to, known, bytes);
+    if (state == PLM_MESSAGE_NONE && patience != PLM_PATIENCE_NONE) {
+        wait_begin(rank);
+        state = plm_messages_take(&message, rank, patience, to, known, bytes);
+        wait_end();
+    }
     if (state == PLM_MESSAGE_LATE)
         plm_record_note("message-late", "");
     return state;
