@@ -407,7 +407,7 @@ function drawFigures() {
     entry("GPU busy", nanoseconds(t.busy), percent(t.busy, t.step)),
     entry("Host", nanoseconds(t.host), percent(t.host, t.step)),
     entry("Bottleneck", limit === "host" ? "waiting for the host" : limit, percent(t.bound[limit], t.step)),
-    t.samples_per_second ? entry("Samples", `${count(Number(t.samples_per_second.toPrecision(3)))} /s`) : undefined,
+    t.samples_per_second ? entry("Samples", `${count(Number(t.samples_per_second.toPrecision(3)))} /s`, "on this GPU") : undefined,
     t.mfu ? entry("MFU", percent(t.mfu, 1)) : undefined);
   fill(byId("time-metrics"), ...Object.entries(t.metrics).filter(([, value]) => value > 0).map(([name, value]) =>
     el("span", { title: `DCGM ${name.toUpperCase()}` }, el("b", {}, METRICS[name]), ` ${percent(value, 1) || "<1 %"}`)));

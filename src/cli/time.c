@@ -16,7 +16,7 @@ struct request {
     bool json, unfold;
     const char *gpu, *price, *sort, *host_text, *speeds, *by, *path;
     struct plm_host_time host;
-    int rank;
+    int rank, samples;
 };
 
 static const struct plm_option options[] = {
@@ -28,6 +28,8 @@ static const struct plm_option options[] = {
     {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
     {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "price per hour: adds steps per dollar",
      .configurable = true},
+    {"samples", 0, PLM_OPTION_NUMBER, AT(samples), "N",
+     .help = "hours for N samples, such as an epoch; with --price the cost", .least = 1, .most = 2000000000},
     {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
      .among = "step dollar mfu name", .configurable = true},
     {.include = plm_cli_option_host, .at = AT(host_text)},
@@ -150,8 +152,10 @@ static int time_show(const struct request *r, const struct cards *c, struct plm_
         look.by = *r->by == 'o'   ? PLM_REPORT_TIME_OPERATORS
                   : *r->by == 'm' ? PLM_REPORT_TIME_MODULES
                                   : PLM_REPORT_TIME_CLASSES;
-    for (size_t i = 0; i < table->rows; i++)
+    for (size_t i = 0; i < table->rows; i++) {
         table->row[i].price = c->price[i];
+        table->row[i].samples = r->samples;
+    }
     if (c->count == 1 && !table->row[0].known)
         return plm_complain(PLM_EXIT_NOTHING, table->row[0].why);
     plm_time_table_sort(table, order_of(r->sort));
@@ -210,6 +214,7 @@ const struct plm_command plm_command_time = {
     .example = {"plimsoll time job.plm", "plimsoll time --gpu all job.plm",
                 "plimsoll time --gpu rtx3090 --by module job.plm",
                 "plimsoll time --gpu rtx4090,a100-80gb --price rtx4090=0.5,a100-80gb=2 --sort dollar job.plm",
+                "plimsoll time --gpu a100-80gb --samples 1281167 --price a100-80gb=2 job.plm",
                 "plimsoll time --json --gpu all job.plm | jq '.cards[0].gpu'"},
     .exit = {{PLM_EXIT_OK, "the times were shown"},
              {PLM_EXIT_USAGE, "usage, an unknown card, or a rank that the record does not have"},

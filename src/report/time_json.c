@@ -134,6 +134,11 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
         plm_json_real(j, "price_per_hour", row->price);
         plm_json_real(j, "steps_per_dollar", plm_time_per_dollar(row));
     }
+    if (plm_time_hours(row) > 0) {
+        plm_json_real(j, "hours", plm_time_hours(row));
+        if (row->price > 0)
+            plm_json_real(j, "cost", plm_time_hours(row) * row->price);
+    }
     write_shares(j, "operators", &row->timing.operators, steps, most);
     write_shares(j, "modules", &row->timing.modules, steps, most);
     write_folded(j, &row->timing.modules, steps, most);

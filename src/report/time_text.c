@@ -102,7 +102,23 @@ static void show_rates(const struct plm_page *p, const struct plm_work_lane *lan
                                        [PLM_STEP_WHOLE] = "runs"};
     fprintf(p->out, "  %.4g %s per second", t->step > 0 ? 1e9 / t->step : 0, what[lane->unit]);
     if (t->samples_per_second > 0)
-        fprintf(p->out, ", %.4g samples per second", t->samples_per_second);
+        fprintf(p->out, ", %.4g samples per second%s", t->samples_per_second, lane->rank < 0 ? "" : " per rank");
+    fputc('\n', p->out);
+}
+
+/* "9.27 hours for 1281167 samples: $23.2 at $2.5 per hour" */
+static void show_cost(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_time_row *row)
+{
+    const double hours = plm_time_hours(row);
+    if (row->price > 0)
+        fprintf(p->out, "  %.4g steps per dollar at $%.4g per hour\n", plm_time_per_dollar(row), row->price);
+    if (row->samples > 0 && !(hours > 0))
+        fputs("  No hours for --samples: the batch size is unknown.\n", p->out);
+    if (!(hours > 0))
+        return;
+    fprintf(p->out, "  %.3g hours for %.0f samples%s", hours, row->samples, lane->rank < 0 ? "" : " of this rank");
+    if (row->price > 0)
+        fprintf(p->out, ": $%.3g at $%.4g per hour", hours * row->price, row->price);
     fputc('\n', p->out);
 }
 
@@ -357,8 +373,7 @@ static void show_card(const struct plm_page *p, const struct plm_time_table *tab
     const struct plm_timing *t = &row->timing;
     show_sentence(p, "", table->lane, row, "");
     show_rates(p, table->lane, t);
-    if (row->price > 0)
-        fprintf(p->out, "  %.4g steps per dollar at $%.4g per hour\n", plm_time_per_dollar(row), row->price);
+    show_cost(p, table->lane, row);
     if (look->listed)
         show_shares(p, t, look->by, titles[look->by], LISTED, look->options);
     else {
@@ -420,6 +435,18 @@ static void cell_dollar(const struct column *c, const struct plm_time_row *row, 
     snprintf(out, 48, row->price > 0 ? "%.0f" : "-", plm_time_per_dollar(row));
 }
 
+static void cell_hours(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, plm_time_hours(row) > 0 ? "%.3g" : "-", plm_time_hours(row));
+}
+
+static void cell_cost(const struct column *c, const struct plm_time_row *row, char out[48])
+{
+    (void)c;
+    snprintf(out, 48, row->price > 0 ? "$%.3g" : "-", plm_time_hours(row) * row->price);
+}
+
 static void cell_bound(const struct column *c, const struct plm_time_row *row, char out[48])
 {
     (void)c;
@@ -444,6 +471,8 @@ static const struct column {
     {"MFU", 6, 3, cell_mfu, 0},
     {"samples/s", 9, 5, cell_samples, 0},
     {"steps/$", 9, 1, cell_dollar, 0},
+    {"hours", 8, 0, cell_hours, 0},
+    {"cost", 8, 0, cell_cost, 0},
     {"bound by", -13, 0, cell_bound, 0},
 };
 enum { COLUMNS = sizeof columns / sizeof columns[0] };
@@ -456,14 +485,20 @@ static void cell_metric(const struct column *c, const struct plm_time_row *row, 
 /* Columns without any figure and those that the page has no room for are not shown. */
 static void choose_columns(const struct plm_page *p, const struct plm_time_table *table, int name, bool shown[COLUMNS])
 {
-    bool priced = false, samples = false;
+    bool priced = false, samples = false, hours = false;
     int width = 2 + name;
     for (size_t i = 0; i < table->rows; i++) {
         priced |= table->row[i].price > 0;
         samples |= table->row[i].timing.samples_per_second > 0;
+        hours |= plm_time_hours(&table->row[i]) > 0;
     }
     for (int i = 0; i < COLUMNS; i++) {
-        shown[i] = (columns[i].cell != cell_dollar || priced) && (columns[i].cell != cell_samples || samples);
+        show_cell *const cell = columns[i].cell;
+        shown[i] = cell == cell_dollar    ? priced
+                   : cell == cell_samples ? samples
+                   : cell == cell_hours   ? hours
+                   : cell == cell_cost    ? hours && priced
+                                          : true;
         width += shown[i] ? 1 + (columns[i].width < 0 ? 1 - columns[i].width : columns[i].width) : 0;
     }
     for (int order = 9; order > 0; order--)

@@ -34,6 +34,11 @@ double plm_time_per_dollar(const struct plm_time_row *row)
     return row->price > 0 && row->timing.step > 0 ? 3600e9 / row->timing.step / row->price : 0;
 }
 
+double plm_time_hours(const struct plm_time_row *row)
+{
+    return row->timing.samples_per_second > 0 ? row->samples / row->timing.samples_per_second / 3600 : 0;
+}
+
 /* A process that told no rank is the only one: rank 0. */
 const struct plm_work_lane *plm_time_lane(const struct plm_works *works, int rank)
 {

@@ -37,7 +37,8 @@ struct plm_time_row {
     struct plm_host_time host;               /* as it was used: its factor is known */
     double host_low, host_high;              /* of that factor, for the range of the answer */
     unsigned lacks; /* a bit for each enum plm_work_type that the job computes with and the card does not have */
-    double price; /* per hour; 0: not given */
+    double price;   /* per hour; 0: not given */
+    double samples; /* how many shall be gone through; 0: nobody asked */
 };
 
 struct plm_time_table {
@@ -58,6 +59,8 @@ void plm_time_table_sort(struct plm_time_table *table, enum plm_time_order order
 
 /* Steps for a dollar; 0: no price was given. */
 double plm_time_per_dollar(const struct plm_time_row *row);
+/* Hours for those samples; 0: nobody asked, or the size of a batch is not known. */
+double plm_time_hours(const struct plm_time_row *row);
 /* What most of the step is spent on. */
 enum plm_bound plm_time_bound(const struct plm_timing *timing);
 /* Does the host need more time for its calls than the GPU for its work? */
