@@ -191,6 +191,21 @@ void plm_cli_evaluate_parts_free(struct plm_cli_evaluate_parts *p)
     plm_catalogue_free(&p->catalogue);
 }
 
+struct plm_bench_common plm_cli_evaluate_common(const struct plm_cli_evaluate *evaluate,
+                                                const struct plm_cli_evaluate_runs *runs,
+                                                struct plm_cli_evaluate_parts *parts)
+{
+    return (struct plm_bench_common){.catalogue = &parts->catalogue,
+                                     .workloads = &parts->workloads,
+                                     .python = evaluate->python,
+                                     .gpu = runs->gpu,
+                                     .stack = runs->stack,
+                                     .pattern = runs->pattern,
+                                     .folder = runs->folder,
+                                     .scratch = runs->scratch,
+                                     .jobs = runs->jobs};
+}
+
 /* ---- the folder of records and results ---- */
 
 int plm_cli_evaluate_folder_make(struct plm_cli_evaluate_runs *runs, const struct plm_cli_evaluate_lines lines[2],

@@ -16,6 +16,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "report/result.h"
+#include "study/evaluate/bench.h"
 #include "study/evaluate/workload.h"
 
 struct plm_cli_evaluate_side {
@@ -64,6 +65,10 @@ struct plm_cli_evaluate_parts {
 };
 int plm_cli_evaluate_parts_read(const char *workloads, struct plm_cli_evaluate_parts *parts, struct plm_error *error);
 void plm_cli_evaluate_parts_free(struct plm_cli_evaluate_parts *parts);
+/* How the jobs of rows are run, as it was asked. Points into all three. */
+struct plm_bench_common plm_cli_evaluate_common(const struct plm_cli_evaluate *evaluate,
+                                                const struct plm_cli_evaluate_runs *runs,
+                                                struct plm_cli_evaluate_parts *parts);
 
 /* The files of a folder that runs add lines to, and how they begin: a file that does not is somebody else's. */
 struct plm_cli_evaluate_lines {

@@ -209,20 +209,12 @@ static int run_bench(const struct request *r, struct plm_bench *bench, struct pl
 static int evaluate_truth(const struct request *r, struct parts *parts, const struct plm_truth *truth,
                           const struct plm_result_files *files)
 {
-    const struct plm_bench_settings settings = {.catalogue = &parts->common.catalogue,
-                                                .workloads = &parts->common.workloads,
-                                                .python = r->common.python,
-                                                .gpu = r->runs.gpu,
-                                                .stack = r->runs.stack,
-                                                .pattern = r->runs.pattern,
-                                                .folder = r->runs.folder,
-                                                .scratch = r->runs.scratch,
+    const struct plm_bench_settings settings = {.common = plm_cli_evaluate_common(&r->common, &r->runs, &parts->common),
                                                 .keep = r->keep,
                                                 .method = r->method,
                                                 .methods = r->methods,
                                                 .model_path = r->model,
-                                                .model = r->model ? &parts->model : NULL,
-                                                .jobs = r->runs.jobs};
+                                                .model = r->model ? &parts->model : NULL};
     struct plm_evaluation evaluation;
     struct plm_bench bench;
     struct plm_error error;

@@ -251,17 +251,9 @@ static int parts_read(const struct request *r, const struct plm_timed_settings *
 
 static int evaluate_times(const struct request *r, const struct plm_result_files *files, struct parts *p)
 {
-    const struct plm_timed_settings settings = {.catalogue = &p->common.catalogue,
-                                                .workloads = &p->common.workloads,
-                                                .python = r->common.python,
-                                                .gpu = r->runs.gpu,
-                                                .stack = r->runs.stack,
-                                                .pattern = r->runs.pattern,
-                                                .folder = r->runs.folder,
-                                                .scratch = r->runs.scratch,
+    const struct plm_timed_settings settings = {.common = plm_cli_evaluate_common(&r->common, &r->runs, &p->common),
                                                 .layout = *r->layout ? r->layout : NULL,
-                                                .precision = *r->precision ? r->precision : NULL,
-                                                .jobs = r->runs.jobs};
+                                                .precision = *r->precision ? r->precision : NULL};
     struct plm_error error;
     bool failed = false;
     int status = PLM_EXIT_OK;

@@ -45,7 +45,7 @@ static void outcome_check(const struct plm_outcome *o)
 static void results_read(const struct plm_csv *t, const uint8_t *data, size_t size)
 {
     const struct plm_method *method[METHODS] = {plm_methods_find("horus"), plm_methods_find("xmem")};
-    const struct plm_bench_settings settings = {.folder = FOLDER, .method = method, .methods = METHODS};
+    const struct plm_bench_settings settings = {.common.folder = FOLDER, .method = method, .methods = METHODS};
     struct plm_bench_run run[RUNS] = {0};
     struct plm_reply reply[RUNS * METHODS] = {0};
     struct plm_bench bench = {.settings = &settings, .run = run, .runs = RUNS, .reply = reply};
@@ -74,7 +74,7 @@ static void results_read(const struct plm_csv *t, const uint8_t *data, size_t si
 
 static void times_read(const struct plm_csv *t)
 {
-    const struct plm_timed_settings settings = {.folder = FOLDER};
+    const struct plm_timed_settings settings = {.common.folder = FOLDER};
     struct plm_timed_run run[RUNS] = {0};
     struct plm_timed_bench bench = {.settings = &settings, .run = run, .runs = RUNS};
     struct plm_error error = {0};

@@ -5,14 +5,11 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "common/card.h"
 #include "common/error.h"
-#include "time/speeds.h"
+#include "round_card.h"
 #include "unit.h"
 
-/* 1000 bytes, 10,000 flops in fp32 and 100,000 in fp16 a ns on ten multiprocessors; 100 bytes a ns to other cards, 31.5
-   to the host. No cache. */
-static struct plm_card card;
+static struct plm_card card; /* begins as the round one */
 static struct plm_speeds speeds;
 static struct plm_machine machine;
 
@@ -31,26 +28,10 @@ static void machine_again(void)
 static int begin(void **state)
 {
     (void)state;
-    card = (struct plm_card){.id = "round",
-                             .sms = 10,
-                             .tensor_cores = 40,
-                             .bandwidth_gbs = 1000,
-                             .fp32_tflops = 10,
-                             .fp16_tflops = 100,
-                             .max_threads_per_sm = 2048,
-                             .max_blocks_per_sm = 32,
-                             .pcie_generation = 4,
-                             .pcie_lanes = 16,
-                             .nvlink_gbs = 200};
-    speeds = (struct plm_speeds){.name = "plain"};
-    for (size_t i = 0; i < PLM_SPEEDS; i++)
-        plm_speed_set(&speeds, &plm_speed[i], fmin(fmax(1, plm_speed[i].least), plm_speed[i].most));
-    speeds.prologue_us = speeds.tile_step_ns = speeds.collective_latency_us = 0;
+    card = round_card;
+    speeds = round_speeds();
     speeds.strided_ops = speeds.norm_ops = speeds.statistics_ops = speeds.softmax_ops = speeds.pooling_ops = 0;
     speeds.turning_ops = 0;
-    speeds.thread_bytes = 1024;
-    speeds.memory_latency_ns = 10;
-    speeds.pageable_gbs = 4;
     machine_again();
     return 0;
 }

@@ -432,7 +432,7 @@ static void test_results(void **state)
     static const char bad[] =
         "key,done,allocated,reserved,outside,context,context_low,context_high,low,high,later,least,"
         "early,bounded_allocated,bounded_reserved,usable\nkey0,true,1,x,1,1,1,1,1,1,1,1,1,1,1,1\n";
-    struct plm_bench_settings settings = {.folder = unit_folder()};
+    struct plm_bench_settings settings = {.common.folder = unit_folder()};
     struct plm_error error;
     struct made m;
     (void)state;

@@ -16,15 +16,13 @@
 #include "time/speeds.h"
 #include "time/table.h"
 #include "time/timing.h"
+#include "round_card.h"
 #include "unit.h"
 
 #define US 1000.0
 #define MS 1000000.0
 
-/* ---- a card and its constants ---- */
-
-/* 1000 bytes, 10,000 flops in fp32 and 100,000 in fp16 a ns; 100 bytes a ns to other cards. No cache. */
-extern const struct plm_card round_card;
+/* ---- the constants ---- */
 
 /* Nothing is lost, and nothing takes time that is not asked for; kernels take at least 1 us. */
 struct plm_speeds plain_speeds(void);

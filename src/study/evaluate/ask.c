@@ -62,7 +62,7 @@ int plm_bench_ask(const struct plm_bench *bench, size_t run)
     int status;
     plm_bench_path(bench, run, "trace.json.gz", trace, sizeof trace);
     if (bench->settings->keep)
-        snprintf(trace, sizeof trace, "%.3900s/%s.trace.json.gz", bench->settings->folder, bench->run[run].key);
+        snprintf(trace, sizeof trace, "%.3900s/%s.trace.json.gz", bench->settings->common.folder, bench->run[run].key);
     plm_bench_path(bench, run, "trace.log", log, sizeof log);
     plm_bench_path(bench, run, "answers", answers, sizeof answers);
     status = PLM_ENOTFOUND;

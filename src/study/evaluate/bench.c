@@ -18,10 +18,10 @@ static void make_key(const struct plm_bench_settings *s, struct plm_bench_run *r
     char text[64];
     snprintf(text, sizeof text, "%llu %d", (unsigned long long)r->batch, r->zero_grad);
     key = plm_rows_key_text(plm_rows_key_text(key, text), run->card);
-    key = plm_rows_key_text(plm_rows_key_text(key, s->python), s->stack ? s->stack : "");
-    key = plm_rows_key_file(key, s->workloads->folder, run->workload->script);
-    key = plm_rows_key_file(key, s->workloads->folder, "workloads.ini");
-    key = plm_rows_key_device(key, &s->catalogue->install);
+    key = plm_rows_key_text(plm_rows_key_text(key, s->common.python), s->common.stack ? s->common.stack : "");
+    key = plm_rows_key_file(key, s->common.workloads->folder, run->workload->script);
+    key = plm_rows_key_file(key, s->common.workloads->folder, "workloads.ini");
+    key = plm_rows_key_device(key, &s->common.catalogue->install);
     snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)key);
     /* The methods are in this very program. */
     key = plm_rows_key_file(plm_rows_key_file(key, "/proc/self/exe", ""), s->model_path ? s->model_path : "", "");
@@ -41,18 +41,18 @@ static const char *row_place(const struct plm_truth *truth, const struct plm_tru
 static int describe(const struct plm_bench_settings *s, const struct plm_truth *truth, const struct plm_truth_row *row,
                     struct plm_bench_run *run, struct plm_error *error)
 {
-    const char *gpu = s->gpu ? s->gpu : row->gpu;
+    const char *gpu = s->common.gpu ? s->common.gpu : row->gpu;
     const struct plm_catalogue_entry *entry;
     struct plm_error why;
     char where[256];
-    *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
+    *run = (struct plm_bench_run){.row = row, .workload = plm_workloads_find(s->common.workloads, row->family)};
     if (!run->workload)
         return plm_fail(error, PLM_EFORMAT, "%s: there is no workload for the family \"%.60s\" in %.100s",
-                        row_place(truth, row, where, sizeof where), row->family, s->workloads->folder);
+                        row_place(truth, row, where, sizeof where), row->family, s->common.workloads->folder);
     if (!*gpu)
         return plm_fail(error, PLM_EFORMAT, "%s: the row has no gpu; give one with --gpu",
                         row_place(truth, row, where, sizeof where));
-    if (plm_catalogue_find(s->catalogue, gpu, &entry, &why) < 0)
+    if (plm_catalogue_find(s->common.catalogue, gpu, &entry, &why) < 0)
         return plm_fail(error, PLM_EFORMAT, "%s: %.200s", row_place(truth, row, where, sizeof where), why.text);
     run->device = entry->card;
     snprintf(run->card, sizeof run->card, "%s", entry->card.id);
@@ -81,7 +81,7 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
     for (size_t i = 0; status == 0 && i < truth->rows; i++) {
         struct plm_bench_run run;
         bench->run_of_row[i] = SIZE_MAX;
-        if (!plm_truth_row_has(&truth->row[i], settings->pattern))
+        if (!plm_truth_row_has(&truth->row[i], settings->common.pattern))
             continue;
         status = describe(settings, truth, &truth->row[i], &run, error);
         if (status)
@@ -95,7 +95,7 @@ int plm_bench_make(const struct plm_bench_settings *settings, const struct plm_t
     }
     if (status == 0 && !bench->runs)
         status = plm_fail(error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", truth->table.path,
-                          settings->pattern ? settings->pattern : "");
+                          settings->common.pattern ? settings->common.pattern : "");
     if (status)
         plm_bench_free(bench);
     return status;
@@ -111,7 +111,7 @@ void plm_bench_free(struct plm_bench *bench)
 
 void plm_bench_path(const struct plm_bench *bench, size_t run, const char *end, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.%s", bench->settings->scratch, bench->run[run].key, end);
+    snprintf(out, size, "%.3900s/%s.%s", bench->settings->common.scratch, bench->run[run].key, end);
 }
 
 pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *const *first, const char *log,
@@ -120,10 +120,10 @@ pid_t plm_bench_start(const struct plm_bench *bench, size_t index, const char *c
     const struct plm_bench_settings *s = bench->settings;
     const struct plm_bench_run *run = &bench->run[index];
     char script[4096], batch[24], mode[12];
-    const char *const command[] = {"--", s->python, script, "--model", run->row->model, "--batch", batch};
+    const char *const command[] = {"--", s->common.python, script, "--model", run->row->model, "--batch", batch};
     const char *word[48];
     int n = 0;
-    snprintf(script, sizeof script, "%.3800s/%.200s", s->workloads->folder, run->workload->script);
+    snprintf(script, sizeof script, "%.3800s/%.200s", s->common.workloads->folder, run->workload->script);
     snprintf(batch, sizeof batch, "%llu", (unsigned long long)run->row->batch);
     snprintf(mode, sizeof mode, "%d", run->row->zero_grad);
     while (*first)

@@ -23,7 +23,8 @@
 struct plm_bench;
 struct plm_catalogue;
 
-struct plm_bench_settings {
+/* How the jobs of rows are run, whatever is judged of them. */
+struct plm_bench_common {
     struct plm_catalogue *catalogue;
     const struct plm_workloads *workloads;
     const char *python;       /* the interpreter that has PyTorch */
@@ -33,6 +34,10 @@ struct plm_bench_settings {
     const char *folder;       /* for results, logs of what failed, and captures that are kept */
     const char *scratch;      /* a temporary one, for all else; may be the same */
     int jobs;                 /* children at the same time, of both parts */
+};
+
+struct plm_bench_settings {
+    struct plm_bench_common common;
     bool keep;                /* leave captures where they are */
     const struct plm_method *const *method; /* to ask; plimsoll's own figures come from the record in any case */
     size_t methods;

@@ -43,7 +43,7 @@ static uint64_t *field(struct plm_outcome *o, const struct column *c)
 
 static int path_of(const struct plm_bench *bench, char *out, size_t size, struct plm_error *error)
 {
-    int n = snprintf(out, size, "%s/results.csv", bench->settings->folder);
+    int n = snprintf(out, size, "%s/results.csv", bench->settings->common.folder);
     return n < 0 || (size_t)n >= size ? plm_fail(error, PLM_EINVAL, "the path of the results is too long") : 0;
 }
 

@@ -60,7 +60,7 @@ static int ask_in_child(void *context)
 
 static pid_t start_record(const struct plm_bench *bench, size_t run, int *failure)
 {
-    const char *const stack = bench->settings->stack;
+    const char *const stack = bench->settings->common.stack;
     char record[4096], log[4096];
     const char *const words[] = {
         "plimsoll", "run", "--gpu", bench->run[run].card,     "--until-exit", "--detail", "full", "--keep",
@@ -98,7 +98,8 @@ static int end_record(struct work *p, size_t index, const struct rusage *usage, 
         plm_child_last_line(fopen(log, "re"), false, line);
         if (line[0])
             snprintf(run->outcome.why, sizeof run->outcome.why, "%.190s", line);
-        status = plm_log_keep(p->bench->settings->scratch, p->bench->settings->folder, run->key, "log", error);
+        status =
+            plm_log_keep(p->bench->settings->common.scratch, p->bench->settings->common.folder, run->key, "log", error);
     }
     run->outcome.cpu_seconds = seconds(&usage->ru_utime) + seconds(&usage->ru_stime);
     run->known = true;
@@ -129,7 +130,7 @@ static int end_ask(struct work *p, size_t run, int wait_status, struct plm_error
     int status;
     plm_bench_path(p->bench, run, "answers", file, sizeof file);
     plm_bench_path(p->bench, run, "trace.log", log, sizeof log);
-    snprintf(all, sizeof all, "%.4000s/answers.csv", p->bench->settings->folder);
+    snprintf(all, sizeof all, "%.4000s/answers.csv", p->bench->settings->common.folder);
     status = plm_answers_read(p->bench, file, error);
     if (status)
         return status;
@@ -139,8 +140,8 @@ static int end_ask(struct work *p, size_t run, int wait_status, struct plm_error
         give_up(p->bench, run, plm_bench_missing(p->bench, run),
                 line[0] ? line : "the capture failed and did not say why");
         p->failed++;
-        status = plm_log_keep(p->bench->settings->scratch, p->bench->settings->folder, p->bench->run[run].key,
-                              "trace.log", error);
+        status = plm_log_keep(p->bench->settings->common.scratch, p->bench->settings->common.folder,
+                              p->bench->run[run].key, "trace.log", error);
     }
     plm_temporary_remove(log);
     p->bench->run[run].asked = true;
@@ -161,7 +162,7 @@ int plm_bench_run(struct plm_bench *bench, plm_bench_progress *progress, void *c
 {
     const bool methods = bench->settings->methods > 0;
     struct work w = {.bench = bench, .start = plm_now(), .progress = progress, .context = context};
-    const struct plm_rows_pool pool = {.jobs = bench->settings->jobs,
+    const struct plm_rows_pool pool = {.jobs = bench->settings->common.jobs,
                                        .context = &w,
                                        .next = part_next,
                                        .start = part_start,

@@ -77,9 +77,9 @@ static void key_make(const struct plm_timed_bench *bench, struct plm_timed_run *
     own_cells(s, run->row, cell);
     for (int i = 0; i < OWN; i++)
         key = plm_rows_key_text(key, cell[i]);
-    key = plm_rows_key_text(plm_rows_key_text(key, s->python), s->stack ? s->stack : "");
-    key = plm_rows_key_file(key, s->workloads->folder, run->workload->script);
-    key = plm_rows_key_device(key, &s->catalogue->install);
+    key = plm_rows_key_text(plm_rows_key_text(key, s->common.python), s->common.stack ? s->common.stack : "");
+    key = plm_rows_key_file(key, s->common.workloads->folder, run->workload->script);
+    key = plm_rows_key_device(key, &s->common.catalogue->install);
     snprintf(run->key, sizeof run->key, "%016llx", (unsigned long long)key);
 }
 
@@ -87,17 +87,17 @@ static int run_make(const struct plm_timed_bench *bench, const struct plm_timed_
                     struct plm_error *error)
 {
     const struct plm_timed_settings *s = bench->settings;
-    const char *gpu = s->gpu ? s->gpu : row->gpu, *path = bench->truth->table.path;
+    const char *gpu = s->common.gpu ? s->common.gpu : row->gpu, *path = bench->truth->table.path;
     const struct plm_catalogue_entry *entry;
     struct plm_error why;
-    *run = (struct plm_timed_run){.row = row, .workload = plm_workloads_find(s->workloads, row->family)};
+    *run = (struct plm_timed_run){.row = row, .workload = plm_workloads_find(s->common.workloads, row->family)};
     if (!run->workload || !run->workload->rows)
         return plm_fail(error, PLM_EFORMAT,
                         "%.200s:%u: there is no workload for the family \"%.60s\" in %.100s that takes rows", path,
-                        row->line, row->family, s->workloads->folder);
+                        row->line, row->family, s->common.workloads->folder);
     if (!*gpu)
         return plm_fail(error, PLM_EFORMAT, "%.200s:%u: the row has no gpu; give one with --gpu", path, row->line);
-    if (plm_catalogue_find(s->catalogue, gpu, &entry, &why) < 0)
+    if (plm_catalogue_find(s->common.catalogue, gpu, &entry, &why) < 0)
         return plm_fail(error, PLM_EFORMAT, "%.200s:%u: %.200s", path, row->line, why.text);
     run->card = entry->card;
     key_make(bench, run);
@@ -111,13 +111,13 @@ int plm_timed_bench_make(const struct plm_timed_settings *settings, const struct
     *bench = (struct plm_timed_bench){.settings = settings, .truth = truth};
     bench->run = plm_calloc(truth->rows, sizeof *bench->run);
     for (size_t i = 0; i < truth->rows && status == 0; i++)
-        if (plm_timed_row_has(truth, &truth->row[i], settings->pattern)) {
+        if (plm_timed_row_has(truth, &truth->row[i], settings->common.pattern)) {
             status = run_make(bench, &truth->row[i], &bench->run[bench->runs], error);
             bench->runs += status == 0;
         }
     if (status == 0 && !bench->runs)
         status = plm_fail(error, PLM_EINVAL, "no row of %.200s contains \"%.60s\"", truth->table.path,
-                          settings->pattern ? settings->pattern : "");
+                          settings->common.pattern ? settings->common.pattern : "");
     if (status)
         plm_timed_bench_free(bench);
     return status;
@@ -136,12 +136,12 @@ void plm_timed_bench_free(struct plm_timed_bench *bench)
 
 static void index_path(const struct plm_timed_bench *bench, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/rows.csv", bench->settings->folder);
+    snprintf(out, size, "%.3900s/rows.csv", bench->settings->common.folder);
 }
 
 void plm_timed_record_path(const struct plm_timed_bench *bench, const char *record, char *out, size_t size)
 {
-    snprintf(out, size, "%.3900s/%s.plm", bench->settings->folder, record);
+    snprintf(out, size, "%.3900s/%s.plm", bench->settings->common.folder, record);
 }
 
 const char plm_timed_rows_head[] = "key,record,pid,family,model,gpu,why";

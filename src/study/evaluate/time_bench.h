@@ -27,11 +27,8 @@
 #include "time/works.h"
 
 struct plm_timed_settings {
-    struct plm_catalogue *catalogue;
-    const struct plm_workloads *workloads;
-    const char *python, *gpu, *stack, *pattern, *folder, *scratch; /* as of plm_bench_settings */
-    const char *layout, *precision;                                /* of the workload; NULL: as the row says */
-    int jobs;
+    struct plm_bench_common common;
+    const char *layout, *precision; /* of the workload; NULL: as the row says */
 };
 
 /* A row and what became of it. */

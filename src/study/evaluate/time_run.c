@@ -44,7 +44,7 @@ static void chunks_make(struct work *w)
     size_t waiting = 0, most;
     for (size_t i = 0; i < bench->runs; i++)
         waiting += !bench->run[i].known;
-    most = plm_chunk_rows(waiting, bench->settings->jobs, CHUNK_ROWS);
+    most = plm_chunk_rows(waiting, bench->settings->common.jobs, CHUNK_ROWS);
     for (size_t i = 0; i < bench->runs; i++) {
         struct chunk *last = w->chunks ? &w->chunk[w->chunks - 1] : NULL;
         if (bench->run[i].known)
@@ -79,14 +79,14 @@ static struct plm_chunk chunk_of(const struct work *w, size_t chunk, char script
 {
     const struct plm_timed_settings *s = w->bench->settings;
     const struct plm_timed_run *first = &w->bench->run[w->chunk[chunk].run[0]];
-    snprintf(script, 4096, "%.3800s/%.200s", s->workloads->folder, first->workload->script);
+    snprintf(script, 4096, "%.3800s/%.200s", s->common.workloads->folder, first->workload->script);
     plm_timed_record_path(w->bench, w->chunk[chunk].name, record, 4096);
-    return (struct plm_chunk){.folder = s->scratch,
+    return (struct plm_chunk){.folder = s->common.scratch,
                               .name = w->chunk[chunk].name,
                               .record = record,
                               .gpu = first->card.id,
-                              .stack = s->stack,
-                              .python = s->python,
+                              .stack = s->common.stack,
+                              .python = s->common.python,
                               .script = script};
 }
 
@@ -134,7 +134,7 @@ static int chunk_end(void *context, size_t chunk, int wait_status, const struct 
         failed += run->why[0] != '\0';
     }
     if (failed)
-        status = plm_log_keep(files.folder, w->bench->settings->folder, c->name, "log", error);
+        status = plm_log_keep(files.folder, w->bench->settings->common.folder, c->name, "log", error);
     plm_chunk_clear(&files);
     w->done += c->runs;
     w->made += c->runs;
@@ -153,7 +153,7 @@ int plm_timed_bench_run(struct plm_timed_bench *bench, plm_bench_progress *progr
                         struct plm_error *error)
 {
     struct work w = {.bench = bench, .start = plm_now(), .progress = progress, .context = context};
-    const struct plm_rows_pool pool = {.jobs = bench->settings->jobs,
+    const struct plm_rows_pool pool = {.jobs = bench->settings->common.jobs,
                                        .context = &w,
                                        .next = chunk_next,
                                        .start = chunk_start,
