@@ -203,6 +203,9 @@ struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_la
 void plm_holders_free(struct plm_holders *holders);
 /* Adds what another one holds; the name stays. */
 void plm_holder_add(struct plm_holder *to, const struct plm_holder *from);
+/* By operator, what a module holds at a moment; its name as plm_block_module() has it. */
+struct plm_holders plm_holders_of(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  const char *module);
 
 /* ---- a moment that a question names, and what a device held then ---- */
 

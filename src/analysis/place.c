@@ -262,15 +262,22 @@ static int by_bytes(const void *a, const void *b)
     return strverscmp(x->name, y->name); /* layer 2 before layer 10 */
 }
 
+static bool block_of(const struct plm_job *job, const struct plm_block *b, const char *module)
+{
+    char name[NAME_MAX_BYTES];
+    return !strcmp(plm_block_module(job, b, name, sizeof name), module);
+}
+
+/* `module`: of these blocks only; NULL: of all. */
 static void holders_add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
-                           enum plm_key key)
+                           enum plm_key key, const char *module)
 {
     struct plm_map groups = {0};
     for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
         const struct plm_block *b = &lane->block[i];
         uint64_t group = group_of(lane, b, key), known;
         uint32_t at;
-        if (moment >= b->free_at)
+        if (moment >= b->free_at || (module && !block_of(job, b, module)))
             continue;
         known = plm_map_get(&groups, group);
         at = (uint32_t)known;
@@ -283,14 +290,14 @@ static void holders_add_up(struct sums *s, const struct plm_job *job, const stru
     plm_map_free(&groups);
 }
 
-struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
-                                  enum plm_key key)
+static struct plm_holders holders_make(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                       enum plm_key key, const char *module)
 {
     struct plm_holders holders = {0};
     struct sums s = {0};
 
     s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
-    holders_add_up(&s, job, lane, moment, key);
+    holders_add_up(&s, job, lane, moment, key, module);
     holders.count = s.names.count ? s.names.count - 1 : 0;
     holders.item = plm_calloc(holders.count, sizeof *holders.item);
     for (size_t i = 0; i < holders.count; i++) {
@@ -301,6 +308,18 @@ struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_la
     free(s.holder);
     plm_names_free(&s.names);
     return holders;
+}
+
+struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  enum plm_key key)
+{
+    return holders_make(job, lane, moment, key, NULL);
+}
+
+struct plm_holders plm_holders_of(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
+                                  const char *module)
+{
+    return holders_make(job, lane, moment, PLM_BY_OP, module);
 }
 
 void plm_holder_add(struct plm_holder *to, const struct plm_holder *from)

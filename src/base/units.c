@@ -98,6 +98,18 @@ const char *plm_duration_text(char *buffer, size_t size, double ns)
     return buffer;
 }
 
+const char *plm_flops_text(char *buffer, size_t size, double flops)
+{
+    static const char *const names[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"};
+    size_t unit = 0;
+    while (flops >= 999.5 && unit + 1 < sizeof names / sizeof names[0]) { /* what three digits would show as 1000 */
+        flops /= 1000;
+        unit++;
+    }
+    snprintf(buffer, size, "%.*f %s", flops >= 99.95 || !unit ? 0 : flops >= 9.995 ? 1 : 2, flops, names[unit]);
+    return buffer;
+}
+
 const char *plm_count_text(char *buffer, size_t size, uint64_t count)
 {
     char digits[32];

@@ -19,6 +19,9 @@ const char *plm_size_text(char *buffer, size_t size, uint64_t bytes);
 /* "182 ms", "1.35 s", "12.4 us": three digits. Returns buffer. */
 const char *plm_duration_text(char *buffer, size_t size, double ns);
 
+/* "7.15 TFLOP", "1.07 PFLOP", "950 GFLOP": three digits. Returns buffer. */
+const char *plm_flops_text(char *buffer, size_t size, double flops);
+
 /* "1,234,567". Returns buffer. */
 const char *plm_count_text(char *buffer, size_t size, uint64_t count);
 

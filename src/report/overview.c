@@ -13,8 +13,18 @@
 #include "report/code.h"
 #include "report/communicators.h"
 #include "report/folding.h"
+#include "report/operators.h"
 
-enum { HOLDERS = 10, LISTED = 60, STEP_ROWS = 8, CURVE_LEAST = 12, LABEL = 20, LINE_BYTES = 2048, CODE_LEAST = 8 };
+enum {
+    HOLDERS = 10,
+    LISTED = 60,
+    STEP_ROWS = 8,
+    CURVE_LEAST = 12,
+    LABEL = 20,
+    LARGE = 5,
+    LINE_BYTES = 2048,
+    CODE_LEAST = 8
+};
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
 {
@@ -41,7 +51,7 @@ static void show_operators(const struct plm_page *p, const struct plm_site *c)
     if (!*c->outer && !*c->inner)
         return;
     fputs(before_operator(p, c), p->out);
-    plm_page_name(p, *c->outer ? c->outer : c->inner, half, 0);
+    plm_page_name(p, plm_report_operator_shown(*c->outer ? c->outer : c->inner), half, 0);
     if (!*c->outer || !*c->inner || !strcmp(c->outer, c->inner))
         return;
     fputs(" > ", p->out);
@@ -323,6 +333,8 @@ static const char *holder_name(const struct plm_holder *h, enum plm_key by)
 {
     static const char *const nobody[PLM_KEYS] = {
         [PLM_BY_OP] = "(outside any operator)", [PLM_BY_LINE] = "(not from Python)"};
+    if (by == PLM_BY_OP && *h->name)
+        return plm_report_operator_shown(h->name);
     return *h->name ? h->name : nobody[by] ? nobody[by] : "(outside any module)";
 }
 
@@ -347,6 +359,47 @@ static void show_remaining(const struct plm_page *p, const struct plm_holders *h
             plm_page_amount(p, text, sizeof text, rest), plm_ink(p, PLM_INK_PLAIN));
 }
 
+/* The largest amount of a category that is not shown yet. */
+static struct plm_holder *operator_next(const struct plm_holders *ops, int category)
+{
+    struct plm_holder *most = NULL;
+    for (size_t i = 0; i < ops->count; i++)
+        if (ops->item[i].category[category] && (!most || ops->item[i].category[category] > most->category[category]))
+            most = &ops->item[i];
+    return most;
+}
+
+/* Under a module that is large by itself the operators that made most of it, in a line: "activations 2.4 GiB: linear
+   1.5 GiB, ...". Not of parameters and the like, which no operator tells about; and not under a fold: no module of that
+   name holds anything. */
+static void module_operators(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
+                             uint32_t moment, const struct plm_holder *module)
+{
+    struct plm_holders ops = plm_holders_of(job, lane, moment, module->name);
+    bool shown[PLM_CATEGORIES] = {false};
+    const int category = category_next(module->category, shown);
+    struct plm_holder *op = category > PLM_CATEGORY_BUFFERS ? operator_next(&ops, category) : NULL;
+    int used = 0;
+    char amount[32];
+    for (int rows = 0; op && *op->name && rows < 3; rows++, op = operator_next(&ops, category)) {
+        const char *name = plm_report_operator_brief(op->name);
+        if (!rows)
+            used = fprintf(p->out, "    %s %s:", plm_category_name((enum plm_category)category),
+                           plm_page_amount(p, amount, sizeof amount, module->category[category]));
+        plm_page_amount(p, amount, sizeof amount, op->category[category]);
+        if (rows && used + plm_page_columns(p, name) + (int)strlen(amount) + 3 > p->width)
+            break;
+        used += plm_page_columns(p, name) + (int)strlen(amount) + 2 + (rows > 0);
+        fputs(rows ? ", " : " ", p->out);
+        plm_page_name(p, name, p->width / 2, 0);
+        fprintf(p->out, " %s", amount);
+        op->category[category] = 0;
+    }
+    if (used)
+        fputc('\n', p->out);
+    plm_holders_free(&ops);
+}
+
 void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
                           const struct plm_place *place, const struct plm_report_options *o, int few)
 {
@@ -363,6 +416,8 @@ void plm_overview_holders(const struct plm_page *p, const struct plm_job *job, c
         show_amount(p, holder_name(&h.item[i], PLM_BY_MODULE), name, h.item[i].bytes);
         show_shares(p, &h.item[i], width - name - amount - 5);
         fputc('\n', p->out);
+        if (!few && h.item[i].bytes >= place->allocated / LARGE)
+            module_operators(p, job, lane, place->moment, &h.item[i]);
     }
     if (!few && h.count > rows)
         show_remaining(p, &h, rows, name);

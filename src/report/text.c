@@ -6,6 +6,7 @@
 #include "fit/fit.h"
 #include "fit/ladder.h"
 #include "report/answer.h"
+#include "report/operators.h"
 #include "report/overview.h"
 #include "report/time.h"
 
@@ -56,7 +57,7 @@ static void show_readbacks(const struct plm_page *p, const struct plm_job *job)
             if (!shown)
                 plm_page_title(p, "Your script read GPU values that plimsoll did not compute:");
             if (shown++ < READBACKS)
-                count_line(p, "", name, calls_of(job, name, i, job->lanes));
+                count_line(p, "", plm_report_operator_shown(name), calls_of(job, name, i, job->lanes));
         }
     }
     if (shown > READBACKS)

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "base/units.h"
 #include "report/folding.h"
+#include "report/operators.h"
 #include "report/report.h"
 #include "report/time.h"
 
@@ -183,11 +184,12 @@ static void show_metrics(const struct plm_page *p, const struct plm_timing *t, i
 
 static void show_activity(const struct plm_page *p, const struct plm_timing *t)
 {
+    char flops[32];
     show_metrics(p, t, 0, PLM_METRIC_FP32A);
     show_metrics(p, t, PLM_METRIC_FP32A, PLM_METRICS);
     if (t->mfu > 0)
-        fprintf(p->out, "  MFU %.1f %% of %s peak (%.3g TFLOP per step)\n", 100 * t->mfu,
-                plm_work_type_name(t->mfu_type), t->flops / 1e12);
+        fprintf(p->out, "  MFU %.1f %% of %s peak (%s per step)\n", 100 * t->mfu, plm_work_type_name(t->mfu_type),
+                plm_flops_text(flops, sizeof flops, t->flops));
 }
 
 /* ---- shares ---- */
@@ -202,7 +204,7 @@ static const struct plm_time_shares *shares_of(const struct plm_timing *t, enum 
 static const char *share_name(const struct plm_time_share *share, enum plm_report_time_key key)
 {
     if (*share->name)
-        return share->name;
+        return key == PLM_REPORT_TIME_OPERATORS ? plm_report_operator_shown(share->name) : share->name;
     return key == PLM_REPORT_TIME_MODULES ? "(no module)" : "(no operator)";
 }
 

@@ -84,6 +84,20 @@ static void durations(void **state)
         assert_string_equal(plm_duration_text(text, sizeof text, rows[i].ns), rows[i].text);
 }
 
+static void operations(void **state)
+{
+    static const struct {
+        double flops;
+        const char *text;
+    } rows[] = {{0, "0 FLOP"},           {999, "999 FLOP"},       {1e6, "1.00 MFLOP"},      {950e9, "950 GFLOP"},
+                {999.6e9, "1.00 TFLOP"}, {7.15e12, "7.15 TFLOP"}, {31.44e12, "31.4 TFLOP"}, {1.074e15, "1.07 PFLOP"},
+                {2.5e21, "2500 EFLOP"}};
+    char text[32];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_string_equal(plm_flops_text(text, sizeof text, rows[i].flops), rows[i].text);
+}
+
 static void shows(void **state)
 {
     static const struct {
@@ -109,8 +123,9 @@ static void shows(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(parses),    cmocka_unit_test(refuses),
-                                       cmocka_unit_test(shows),     cmocka_unit_test(counts),
-                                       cmocka_unit_test(durations), cmocka_unit_test(units_missing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(parses),       cmocka_unit_test(refuses),
+                                       cmocka_unit_test(shows),        cmocka_unit_test(counts),
+                                       cmocka_unit_test(durations),    cmocka_unit_test(operations),
+                                       cmocka_unit_test(units_missing)};
     return RUN(tests);
 }
