@@ -138,6 +138,13 @@ def follow(*functions):
     return bool(start(*functions))
 
 
+def progress():
+    """How far the program is: (its steps, launches of kernels, bytes that are allocated)."""
+    numbers = (ctypes.c_uint64 * 3)()
+    _library.plm_hook_progress(numbers)
+    return tuple(numbers)
+
+
 start = _library.plm_hook_start
 leave = _library.plm_hook_leave
 barrier = _library.plm_hook_barrier  # the program stands at one: waits for the ranks that have not come there
@@ -145,6 +152,7 @@ observe_inputs = _library.plm_hook_inputs
 observe_values = _library.plm_hook_observe_values
 sizes = _library.plm_hook_sizes  # the end of locating. Not 0: sizes are known from now on
 stop_following = _library.plm_hook_values_stop
+smaller = _library.plm_hook_smaller  # a loop waits for assumed numbers to become small
 checking = _library.plm_hook_checking  # 1 and -1 around what checks whether arguments are valid: unknown ones are taken to be
 expected = _library.plm_hook_expected  # the size of the running operator's result, if it follows from the host's data; else -1
 expected.restype = ctypes.c_int64

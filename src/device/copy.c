@@ -108,10 +108,19 @@ static bool read_draw_check(const struct read *r)
     return true;
 }
 
-/* SHOWN, ENSURED and AWAITED: what the program does with the value decides. */
+static bool is_zero(const char *at, size_t bytes)
+{
+    return !*at && !memcmp(at, at + 1, bytes - 1);
+}
+
+/* SHOWN, ENSURED, AWAITED and LOOPED: what the program does with the value decides. */
 static bool read_hook(const struct read *r)
 {
-    const int answer = plm_values_unknown(r->bytes == 1);
+    const bool held = r->side == SIDE_BACKED;
+    const int answer = plm_values_unknown(
+        &(struct plm_values_read){.truth = r->bytes == 1,
+                                  .zero = !held || is_zero(r->from, r->bytes),
+                                  .assumed = held && plm_known_assumed((uint64_t)r->from, r->bytes)});
     if (answer >= 0)
         memset(r->to, answer, r->bytes);
     return answer >= 0;
@@ -151,6 +160,7 @@ static bool (*const reads[PLM_READS_ROWS])(const struct read *) = {
     [PLM_READS_SHOWN] = read_hook,
     [PLM_READS_ENSURED] = NULL,
     [PLM_READS_AWAITED] = NULL,
+    [PLM_READS_LOOPED] = NULL,
     [PLM_READS_AT_LEAST_ONE] = read_at_least_one,
     [PLM_READS_ASSUMED] = read_assumed,
     [PLM_READS_HELD] = read_held,

@@ -47,6 +47,8 @@ EXPORT int plm_hook_storage(const struct plm_storage_sample *sample);
 EXPORT void plm_hook_values_stop(void);
 EXPORT int64_t plm_hook_expected(void);
 EXPORT void plm_hook_checking(int more);
+EXPORT void plm_hook_smaller(unsigned level);
+EXPORT void plm_hook_progress(uint64_t progress[3]);
 
 void plm_hook_start(void)
 {
@@ -240,4 +242,18 @@ int64_t plm_hook_expected(void)
 void plm_hook_checking(int more)
 {
     plm_values_checking(more);
+}
+
+void plm_hook_smaller(unsigned level)
+{
+    plm_values_smaller(level);
+}
+
+/* How far the program is: its steps, launches, and bytes that are allocated. */
+void plm_hook_progress(uint64_t progress[3])
+{
+    const struct plm_live *live = plm_record_live();
+    progress[0] = atomic_load_explicit(&live->step, memory_order_relaxed);
+    progress[1] = plm_launch_count();
+    progress[2] = atomic_load_explicit(&live->allocated, memory_order_relaxed);
 }

@@ -17,7 +17,8 @@ uint64_t plm_known_first(uint64_t address, uint64_t bytes); /* how many of them,
 bool plm_known_any(uint64_t address, uint64_t bytes); /* one of them */
 void plm_known_set(uint64_t address, uint64_t bytes);
 void plm_known_clear(uint64_t address, uint64_t bytes);
-/* Of what is known a part may follow from what was assumed of a choice (values.h), and not from the host's data alone. */
+/* Of what is known a part may follow from what was assumed of a choice or a number (values.h), and not from the host's data
+   alone. */
 void plm_known_assume(uint64_t address, uint64_t bytes); /* after plm_known_set, which says the contrary */
 bool plm_known_assumed(uint64_t address, uint64_t bytes); /* one of them */
 /* The bytes were copied: as much is known of them as of where they came from. */

@@ -9,7 +9,7 @@
 #include "common/policy.h"
 #include "device/python_api.h"
 #include "device/tensors.h"
-#include "device/values.h"
+#include "device/values_python.h"
 #include "record/writer.h"
 #include "world/messages.h"
 

@@ -13,6 +13,7 @@
 #include "device/promised.h"
 #include "device/tensors.h"
 #include "device/values_python.h"
+#include "record/writer.h"
 
 enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16, LIST_MOST = 256 };
 
@@ -238,7 +239,8 @@ struct given {
 /* ---- single numbers that nobody computed ----
  *
  * A loss is not 0: its logarithm is taken, something is divided by it. It is no large number either, which would end what
- * goes on while it is small. Where memory holds something else, the program put it there, and it stays. */
+ * goes on while it is small. Where memory holds something else, the program put it there, and it stays. What such a number
+ * is taken to be is in memory as if it were known, and marked: comparisons and sums follow from it, as item() does. */
 
 static const struct {
     unsigned type, bytes; /* type: c10::ScalarType */
@@ -272,7 +274,42 @@ static bool number_is_zero(const struct plm_tensors_view *v, int type)
     return !number_held(v, type);
 }
 
-/* A mean of nothing, 0 / 0: what selects was taken to find nothing, and the program may end over it. */
+/* A loop that waits for a number to become small gets smaller ones, until the next step of the optimizer: times 2^-10 for
+   each level. Level and step in one word. */
+static _Atomic uint64_t number_level;
+
+static uint64_t step_now(void)
+{
+    return atomic_load_explicit(&plm_record_live()->step, memory_order_relaxed);
+}
+
+static uint64_t number_small(int type)
+{
+    const uint64_t level = atomic_load_explicit(&number_level, memory_order_relaxed);
+    const uint64_t less = (10ull << __builtin_ctzll(number_types[type].infinity)) * (level & 0xff);
+    return level >> 8 == step_now() && less < number_types[type].small ? number_types[type].small - less
+                                                                       : number_types[type].small;
+}
+
+void plm_values_smaller(unsigned level)
+{
+    const uint64_t wanted = step_now() << 8 | (level < PLM_VALUES_LEVELS ? level : PLM_VALUES_LEVELS);
+    uint64_t have = atomic_load(&number_level);
+    while ((have >> 8 != wanted >> 8 || have < wanted) && !atomic_compare_exchange_weak(&number_level, &have, wanted))
+        ;
+}
+
+/* What is held, or small where that is 0, is what it is from now on. */
+static void number_assume(const struct plm_tensors_view *v, int type)
+{
+    const uint64_t small = number_small(type);
+    if (number_is_zero(v, type))
+        memcpy((void *)v->data, &small, number_types[type].bytes);
+    view_do(v, run_set);
+    view_do(v, run_assume);
+}
+
+/* 0 / 0, a mean of nothing: it follows from what was assumed, or selected as nothing, and the program may end over it. */
 static void number_refuse(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const int type = number_type(v);
@@ -280,22 +317,28 @@ static void number_refuse(const struct plm_tensors_view *v, unsigned number, voi
     if (type == NUMBER_TYPES ||
         (number_held(v, type) & ~(1ull << (8 * number_types[type].bytes - 1))) <= number_types[type].infinity)
         return;
-    memcpy((void *)v->data, &number_types[type].small, number_types[type].bytes);
-    view_do(v, run_clear);
+    memset((void *)v->data, 0, number_types[type].bytes);
+    number_assume(v, type);
 }
 
 static void number_set(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const int type = number_type(v);
     (void)number, (void)data;
-    if (type < NUMBER_TYPES && number_is_zero(v, type))
-        memcpy((void *)v->data, &number_types[type].small, number_types[type].bytes);
+    if (type < NUMBER_TYPES)
+        number_assume(v, type);
 }
 
+/* Whether it is a single number, and not 0. One that was written by something else, and is read as what it was, is that
+   for what follows from it too: a scale after a step of the optimizer. */
 static bool number_is_positive(const struct plm_tensors_view *v)
 {
     const int type = number_type(v);
-    return type < NUMBER_TYPES && !number_is_zero(v, type);
+    if (type == NUMBER_TYPES || number_is_zero(v, type))
+        return false;
+    if (!view_is_known(v) && !plm_capture_active())
+        number_assume(v, type);
+    return true;
 }
 
 /* ---- looking ---- */
@@ -315,12 +358,12 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
         g->wrapped |= !v->readable;
     g->small = g->small && v->readable && ++g->tensors <= LIST_MOST && v->elements <= PLM_VALUES_ELEMENTS &&
                (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
+    g->positive |= needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && number_is_positive(v);
     g->known = g->known && g->small && (!needed || view_is_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
-    g->positive |= needed && g->is->flags & PLM_OPERATOR_PASSES && number_is_positive(v);
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
 }
 
@@ -430,23 +473,29 @@ static bool follows(const struct plm_operator *is, const struct given *g)
     return followed(is, g) && !(is->flags & PLM_OPERATOR_COPIES && g->host) && !(g->assumed && validates(is));
 }
 
-static bool prepared(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+static bool prepared(struct frame *f, bool parts, struct plm_ivalues inputs)
 {
     mine->busy = true;
-    f->pending = plm_python_prepare(&f->is, inputs, !g->known, &f->expected);
+    f->pending = plm_python_prepare(&f->is, inputs, parts, &f->expected);
     mine->busy = false;
     return f->pending != NULL;
 }
 
+/* What is certain does not follow from what was assumed. */
+static bool all_known(const struct given *g)
+{
+    return g->known && !(g->assumed && g->is->flags & PLM_OPERATOR_CERTAIN);
+}
+
 static bool take_computed(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
-    return g->known && follows(&f->is, g) && prepared(f, g, inputs);
+    return all_known(g) && follows(&f->is, g) && prepared(f, false, inputs);
 }
 
 /* CERTAIN and PARTIAL: the hook finds out which. */
 static bool take_partial(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
-    return !g->known && follows(&f->is, g) && prepared(f, g, inputs);
+    return !all_known(g) && follows(&f->is, g) && prepared(f, true, inputs);
 }
 
 static bool take_valid(struct frame *f, const struct given *g, struct plm_ivalues inputs)
@@ -476,7 +525,7 @@ static bool take_unchanged(struct frame *f, const struct given *g, struct plm_iv
 static bool take_number(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
     (void)inputs;
-    return f->is.flags & PLM_OPERATOR_POSITIVE || g->positive;
+    return f->is.flags & PLM_OPERATOR_POSITIVE || (f->is.flags & PLM_OPERATOR_PASSES && g->positive);
 }
 
 static bool take_copied(struct frame *f, const struct given *g, struct plm_ivalues inputs)
@@ -528,13 +577,13 @@ static void leave_computed(const struct frame *f, struct plm_ivalues outputs)
     mine->busy = false;
     if (done == PLM_FINISH_FAILED)
         each_tensor(outputs, clear_output, NULL);
-    else if (done == PLM_FINISH_DONE)
-        each_tensor(outputs, set_output, NULL);
-    else
+    else if (done == PLM_FINISH_PARTS)
         each_tensor(outputs, set_parts, mask);
-    if (f->assumed && done != PLM_FINISH_FAILED)
+    else
+        each_tensor(outputs, set_output, NULL);
+    if (f->assumed && (done == PLM_FINISH_DONE || done == PLM_FINISH_PARTS))
         each_tensor(outputs, assume_output, NULL);
-    if (atomic_load_explicit(&size_unknown, memory_order_relaxed))
+    if (f->assumed || atomic_load_explicit(&size_unknown, memory_order_relaxed))
         each_tensor(outputs, number_refuse, NULL);
 }
 
@@ -704,7 +753,7 @@ bool plm_values_checks_draw(void)
            mine->frame[mine->depth - 1].is.flags & PLM_OPERATOR_DRAWS;
 }
 
-int plm_values_unknown(bool truth)
+int plm_values_unknown(const struct plm_values_read *read)
 {
     int answer;
     if (!plm_values_active() || !here() || mine->busy)
@@ -712,7 +761,7 @@ int plm_values_unknown(bool truth)
     if (inside_another())
         atomic_store_explicit(&size_unknown, true, memory_order_relaxed);
     mine->busy = true;
-    answer = plm_python_unknown(truth);
+    answer = plm_python_unknown(read);
     mine->busy = false;
     return answer;
 }

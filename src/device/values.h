@@ -8,8 +8,8 @@
  * what it writes unknown; a kernel that no operator launched makes all memory unknown. The Python hook does the computing
  * (hook/plimsoll_hook/values), and decides once for every operator what it is.
  *
- * policy.def says, in order of precedence, what an operator leaves and what the host reads. What follows from an assumed
- * choice (a router's experts) is known, and marked.
+ * policy.def says, in order of precedence, what an operator leaves and what the host reads. What was assumed (a router's
+ * experts, a loss), and what follows from it, is known, and marked.
  *
  * Any thread; what is remembered of the operators that run belongs to the thread. Never fails: what goes wrong is unknown.
  */
@@ -63,8 +63,18 @@ bool plm_values_checks_draw(void);
 int64_t plm_values_expected(void);
 /* The hook, more and less: the calling thread checks whether arguments are valid, and what is not known is taken to be. */
 void plm_values_checking(int more);
-/* copy.c: something is read that is not known. The answer of the hook's rows of policy.def, 1 or 0; -1: none applies. */
-int plm_values_unknown(bool truth);
+/* Something that is not known, or follows from what was assumed, as the host is about to read it. */
+struct plm_values_read {
+    bool truth; /* it is a single byte */
+    bool zero;
+    bool assumed;
+};
+/* copy.c: the answer of the hook's rows of policy.def, which is to stand in each of the bytes; -1: none applies. */
+int plm_values_unknown(const struct plm_values_read *read);
+/* The hook: a loop waits for an assumed number to become small. Those of this step are smaller from now on, as far as their type
+   allows: 2^-10 to the power of 1 + `level`. */
+enum { PLM_VALUES_LEVELS = 8 };
+void plm_values_smaller(unsigned level);
 /* device.c: a kernel was launched. */
 void plm_values_launched(void);
 /* python.c: the next kernels are given these tensors; none: that is over. */

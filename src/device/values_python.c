@@ -191,11 +191,12 @@ void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs
     return pending;
 }
 
-/* The hook returns whether it is there, or a mask. */
+/* The hook returns one of PLM_FINISH_..., or a mask. */
 static int finished(struct plm_object *result, char *mask, size_t size)
 {
     char *bytes;
     intptr_t length;
+    long long code;
     if (!result)
         return PLM_FINISH_FAILED;
     if (plm_python.bytes_of(result, &bytes, &length) == 0) {
@@ -205,7 +206,8 @@ static int finished(struct plm_object *result, char *mask, size_t size)
         return PLM_FINISH_PARTS;
     }
     plm_python.error_clear();
-    return plm_python.is_true(result) == 1 ? PLM_FINISH_DONE : PLM_FINISH_FAILED;
+    code = plm_python.as_int(result);
+    return code == PLM_FINISH_DONE || code == PLM_FINISH_CERTAIN ? (int)code : PLM_FINISH_FAILED;
 }
 
 int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, size_t size)
@@ -225,13 +227,17 @@ int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, siz
     return done;
 }
 
-int plm_python_unknown(bool truth)
+int plm_python_unknown(const struct plm_values_read *read)
 {
     struct entered e = python_enter();
-    struct plm_object *result = call(hook.unknown, (struct plm_object *[]){plm_python.new_bool(truth)}, 1);
+    struct plm_object *result =
+        call(hook.unknown,
+             (struct plm_object *[]){plm_python.new_bool(read->truth), plm_python.new_bool(read->zero),
+                                     plm_python.new_bool(read->assumed)},
+             3);
     int answer = -1;
     if (result) {
-        answer = result != plm_python.none ? plm_python.is_true(result) : -1;
+        answer = result != plm_python.none ? (int)plm_python.as_int(result) : -1;
         plm_python.drop(result);
     }
     python_leave(&e);

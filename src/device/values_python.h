@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "device/tensors.h"
+#include "device/values.h"
 
 struct plm_operator {
     uint32_t number; /* the hook's */
@@ -30,11 +31,12 @@ void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues input
 /* The same for an operator that chooses, of which no input is known: what the last of its results is assumed to be. */
 void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs);
 /* Computes, and puts it into the memory of these outputs, if there are any. Takes `pending`. */
-enum { PLM_FINISH_FAILED, PLM_FINISH_DONE, PLM_FINISH_PARTS }; /* parts: `mask` tells of the one output what is known */
+/* certain: whatever the inputs are; parts: `mask` tells of the one output what is known. */
+enum { PLM_FINISH_FAILED, PLM_FINISH_DONE, PLM_FINISH_CERTAIN, PLM_FINISH_PARTS };
 int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, size_t size);
 
-/* The program reads a value that nobody computed: the hook remembers where. Of a truth value it may know the answer that
-   lets the program go on; -1: no answer. */
-int plm_python_unknown(bool truth);
+/* The program reads a value that nobody computed: the hook remembers where. It may know the answer that lets the program
+   go on, a byte (plm_values_unknown); -1: no answer. */
+int plm_python_unknown(const struct plm_values_read *read);
 
 #endif

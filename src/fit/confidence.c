@@ -214,6 +214,7 @@ static enum weight doubt_read(const struct plm_job *job, char out[256])
 }
 
 #define ORDER  "sizes depend on results of sort, randperm or multinomial, which were assumed (docs/values.md)"
+#define NUMBER "sizes depend on a loss, mean or norm that was assumed to be about 0.001 (docs/values.md)"
 #define CHOICE "sizes depend on topk's choices (a router's experts), which were assumed: %.20s"
 
 /* Routers choose by weights, and so do sorted scores. What they choose was assumed, and tensors are as large as that makes them. */
@@ -226,7 +227,7 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
     if (!plm_summary_has_note(s, DECIDES))
         return NO_DOUBT;
     if (!plm_summary_notes(s, "choices-assumed", &rule))
-        snprintf(out, 256, ORDER);
+        snprintf(out, 256, "%s", plm_summary_has_note(s, "orders-assumed") ? ORDER : NUMBER);
     else if (most)
         snprintf(out, 256, CHOICE "; in the other case %s would be reserved", rule,
                  plm_size_text(size, sizeof size, most));
@@ -235,6 +236,30 @@ static enum weight doubt_choice(const struct plm_job *job, char out[256])
     else
         snprintf(out, 256, CHOICE "; `run --both-ends` also runs it with all making the same choice", rule);
     return policy_weight(DECIDES, most > 0);
+}
+
+/* A loop ran as often as an assumed value let it: a solver's steps, an iteration that converges. */
+static enum weight doubt_loop(const struct plm_job *job, char out[256])
+{
+    const char *where = NULL;
+    const int loops = plm_summary_notes(&job->summary, "loop-assumed", &where);
+    if (!where)
+        return NO_DOUBT;
+    snprintf(out, 256, "how often %s depends on an assumed value: %.180s",
+             loops == 1 ? "a loop runs" : "some loops run", where);
+    return policy_weight("loop-assumed", false);
+}
+
+/* One would have waited for ever. */
+static enum weight doubt_loop_ended(const struct plm_job *job, char out[256])
+{
+    const char *where = NULL;
+    const int loops = plm_summary_notes(&job->summary, "loop-ended", &where);
+    if (!where)
+        return NO_DOUBT;
+    snprintf(out, 256, "%s waited for a value that plimsoll did not compute and got another: %.160s",
+             loops == 1 ? "a loop" : "some loops", where);
+    return policy_weight("loop-ended", false);
 }
 
 /* A rank whose peers were not run took something from one of them, which may have decided what it did. */
@@ -441,10 +466,10 @@ static enum weight doubt_outside(const struct plm_job *job, char out[256])
 typedef enum weight doubt(const struct plm_job *job, char out[256]);
 
 /* In the order in which they are told; docs/accuracy.md has the same table in words. */
-static doubt *const doubts[] = {doubt_known,   doubt_width,       doubt_read,       doubt_choice,      doubt_absent,
-                                doubt_history, doubt_history_end, doubt_workspaces, doubt_stack_taken, doubt_stack,
-                                doubt_shared,  doubt_idle,        doubt_late,       doubt_object,      doubt_refused,
-                                doubt_steps,   doubt_outside};
+static doubt *const doubts[] = {doubt_known,       doubt_width,   doubt_read,    doubt_choice,      doubt_loop,
+                                doubt_loop_ended,  doubt_absent,  doubt_history, doubt_history_end, doubt_workspaces,
+                                doubt_stack_taken, doubt_stack,   doubt_shared,  doubt_idle,        doubt_late,
+                                doubt_object,      doubt_refused, doubt_steps,   doubt_outside};
 
 _Static_assert(sizeof doubts / sizeof doubts[0] == PLM_DOUBTS, "callers have room for all");
 

@@ -87,7 +87,7 @@ struct plm_fit_conv_range plm_fit_conv_range(const struct plm_job *job, const st
 struct plm_fit_conv_range plm_fit_conv_range_most(const struct plm_job *job);
 
 /* How many reasons there can be. */
-enum { PLM_DOUBTS = 17 };
+enum { PLM_DOUBTS = 19 };
 /* confidence.c: how far the figures of a job can be trusted, and why not further; the rule is in docs/accuracy.md. Fills
    up to `most` reasons; returns "high", "medium" or "low". */
 const char *plm_confidence(const struct plm_job *job, char reasons[][256], int most, int *count);

@@ -57,16 +57,179 @@ def answers_let_a_program_go_on():
     equal(returns_first(), 3)
 
 
+class Progress:
+    """Of a program that launches kernels each time it is asked how far it is."""
+
+    def __init__(self, device, launches=1, grows=0):
+        self.step, self.launches, self.allocated, self.each, self.grows = 0, 0, 0, launches, grows
+        device.answers["progress"] = self
+
+    def __call__(self):
+        self.launches += self.each
+        self.allocated += self.grows
+        return self.step, self.launches, self.allocated
+
+
+def turns(waiting, *, truth=True, zero=True, most=30000):
+    """How often a `while` reads before it gets something else, and what that is."""
+    count, found = 0, None
+    while found is None and count < most:
+        found = waiting.other(sys._getframe(), truth, zero, False)
+        count += 1
+    return count, found
+
+
 @test
 def a_loop_that_waits_gets_the_other_answer():
-    branches, readbacks, _ = load("values.branches", "values.readbacks")
-    value, times = Value(lambda frame: readbacks.answer(frame, True)), 0
-    while not value:  # some releases of Python have the test twice, before the loop and at its end
-        times += 1
-    assert times in (branches._LOOPS - 1, branches._LOOPS), times
-    frame = sys._getframe()
-    equal(sum(branches.waits(frame) for _ in range(3 * branches._LOOPS)), 3)  # each time as many
-    equal([readbacks.answer(frame, False) for _ in range(branches._LOOPS)], [None] * (branches._LOOPS - 1) + [False])
+    """By launches, by time, or by how often it reads; the other truth value; the same place again is not waited for as long."""
+    for launches, grows, expected in ((100, 0, 500), (20, 0, 1000), (100, 1, 20000), (0, 0, 20000)):
+        waiting, device = load("values.waiting")
+        Progress(device, launches, grows)
+        with mock.patch.object(waiting.time, "monotonic", lambda: 0.0):
+            count, found = turns(waiting)
+        assert found == 1 and abs(count - expected) <= 1, (launches, count)
+    waiting, device = load("values.waiting")
+    Progress(device, 0)
+    clock = iter(range(10000))
+    with mock.patch.object(waiting.time, "monotonic", lambda: next(clock) / 100):
+        found = [turns(waiting, zero=False) for _ in range(12)]
+    equal({answer for _, answer in found}, {0})
+    assert abs(found[0][0] - 700) <= 2 and abs(found[1][0] - 350) <= 2 and found[-1][0] == waiting._LEAST, found
+
+
+@test
+def a_loop_that_goes_on_is_left_alone():
+    """Steps of an optimizer, memory that grows, `for` loops."""
+    waiting, device = load("values.waiting")
+    progress = Progress(device, 100)
+    for _ in range(3000):
+        equal(waiting.other(sys._getframe(), True, True, False), None)
+
+    def trains():
+        for _ in range(3000):
+            progress.step += 1
+            step = 0
+            while step < 20:
+                equal(waiting.other(sys._getframe(), True, True, False), None)
+                step += 1
+
+    trains()
+
+    def writes():
+        tokens = 0
+        while tokens < 4000:
+            progress.allocated += tokens % 64 == 0
+            equal(waiting.other(sys._getframe(), True, True, False), None)
+            tokens += 1
+
+    writes()
+
+
+@test
+def a_loop_that_reads_the_same_gets_smaller_numbers():
+    waiting, device = load("values.waiting")
+    Progress(device)
+
+    def reads(assumed, changes, times=40, truth=True):
+        device.calls.clear()
+        count = 0
+        while count < times:
+            waiting.other(sys._getframe(), truth, bool(changes and count % 10 == 0), assumed)
+            count += 1
+        waiting._places.clear()
+        return device.told("smaller")
+
+    equal(reads(True, False), [(1,), (2,)])
+    equal((reads(True, True), reads(False, False), reads(True, False, truth=False)), ([], [], []))
+
+
+class Number:
+    def __init__(self, answer):
+        self.answer, self.given = answer, []
+
+    def item(self):
+        self.given.append(self.answer(sys._getframe(1)))
+        return 1
+
+
+@test
+def numbers_that_a_loop_waits_for():
+    """One that is compared at once becomes zero, large and negative, in turns; another only zero."""
+    waiting, device = load("values.waiting")
+    Progress(device, 1000)
+    for zero, expected in ((False, [0, 0x4b, 0xcb, 0]), (True, [0x4b, 0xcb, 0, 0x4b])):
+        waiting._places.clear()
+        number = Number(lambda frame: waiting.other(frame, False, zero, False))
+        while number.item() > 0 and len([byte for byte in number.given if byte is not None]) < 4:
+            pass
+        equal([byte for byte in number.given if byte is not None][:4], expected)
+        waiting._places.clear()
+        number, kept = Number(lambda frame: waiting.other(frame, False, zero, False)), []
+        while len(kept) < 3000:
+            kept += [number.item()]
+        equal({byte for byte in number.given if byte is not None}, set() if zero else {0})
+
+
+@test
+def what_decides_how_often_a_loop_runs():
+    readbacks, waiting, device = load("values.readbacks", "values.waiting")
+    progress = Progress(device)
+    value = Value(lambda frame: readbacks.answer(frame, readbacks.Read(True, False, True)))
+
+    def told(function):
+        del value.given[:], device.calls[:]
+        function()
+        return list(dict.fromkeys(place.split(" ")[0] for kind, place in device.told("note") if kind == "loop-assumed"))
+
+    def line(function, number):
+        return [f"hook.py:{function.__code__.co_firstlineno + number}"]
+
+    def condition():
+        while value:
+            if len(value.given) > 1:
+                return
+
+    def leaves():
+        while True:
+            if value:
+                break
+            value.given.clear()
+
+    def branch():
+        if value:
+            return 1
+        return 2
+
+    def retries():
+        tries = 0
+        while tries < 2:
+            branch()
+            tries += 1
+
+    def trains():
+        tries = 0
+        while tries < 3:
+            branch()
+            progress.step += 1
+            tries += 1
+
+    def iterates():
+        for _ in range(3):
+            if value:
+                break
+
+    def logs():
+        for _ in range(3):
+            branch()
+
+    with mock.patch.object(readbacks, "_OURS", "/nowhere"):
+        equal(told(condition), line(condition, 1))
+        equal(told(leaves), line(leaves, 2))
+        equal(told(trains), [])
+        equal(told(retries), line(branch, 1))
+        equal(told(iterates), line(iterates, 2))
+        equal(set(value.given), {None, 1})  # the first time it is only a value that was read
+        equal(told(logs), [])
 
 
 @test
@@ -76,14 +239,16 @@ def the_policy_is_one_table():
     for module, table in ((readbacks, device.READS), (partial, device.LEAVES)):
         places = [list(table).index(name) for name in module._ROWS]
         equal(sorted(places), [*range(min(places), max(places) + 1)])
-    equal([row.__name__ for row in readbacks._rows], ["_shown", "_ensured", "_awaited"])
+    equal([row.__name__ for row in readbacks._rows], ["_shown", "_ensured", "_awaited", "_looped"])
     equal([row.__name__ for row in partial._leaves], ["leave_certain", "leave_partial"])
-    waits = lambda frame: True
-    with mock.patch.multiple(readbacks.branches, answer=lambda frame: False, waits=waits):
-        equal((readbacks.answer(sys._getframe(), True), readbacks.answer(sys._getframe(), False)), (False, False))
+    Progress(device)
+    truth, number = readbacks.Read(True, True, False), readbacks.Read(False, False, False)
+    with mock.patch.object(readbacks.branches, "answer", lambda frame: False), \
+            mock.patch.object(readbacks.waiting, "other", lambda frame, truth, zero, assumed: int(zero)):
+        equal((readbacks.answer(sys._getframe(), truth), readbacks.answer(sys._getframe(), number)), (0, 0))
         device.READS = dict(reversed(device.READS.items()))
         other = importlib.reload(readbacks)
-        equal((other.answer(sys._getframe(), True), other.answer(sys._getframe(), False)), (True, False))
+        equal((other.answer(sys._getframe(), truth), other.answer(sys._getframe(), number)), (1, 0))
 
 
 @test

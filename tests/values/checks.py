@@ -63,4 +63,4 @@ def sampled():
     return tries
 
 
-assert 1000 < sampled() < 100000
+assert 500 < sampled() < 100000

@@ -1,17 +1,14 @@
 """Whether a program that tests a truth value goes on with either answer. `assert (widths > 0).all()` and `if not ok.all(): raise ...` make
-sure of something that is so in any run that is worth an estimate: an answer that nobody computed must not end the program there. And a
-loop that waits for such a value would wait for ever.
+sure of something that is so in any run that is worth an estimate: an answer that nobody computed must not end the program there.
 
 It is read off the code that is being run, at the instruction where the frame stands."""
 
 import dis
 
 _LINE = 40  # instructions from a branch to its `raise`, which makes a message
-_LOOPS = 20000  # times that one frame asks at the same place before it gets the other answer
 _KEPT = 512
 
 _answers = {}  # (code, instruction) → True, False, or None: both ways go on
-_waiting = [None, 0]  # (frame, instruction), how often in succession
 
 
 def _raises(instructions, number):
@@ -24,8 +21,11 @@ def _raises(instructions, number):
     return False
 
 
-def _ways(instructions, number):
-    """Where it goes on with False and with True; None: no branch follows."""
+def ways(instructions, at):
+    """Where it goes on with False and with True, as places among the instructions; None: no branch follows."""
+    number = next((place for place, instruction in enumerate(instructions) if instruction.offset == at), None)
+    if number is None:
+        return None
     if instructions[number].opname.startswith(("CALL", "PRECALL")):
         number += 1
     while instructions[number].opname in ("PRECALL", "CALL", "TO_BOOL", "NOP"):  # `not` is in the branch
@@ -40,22 +40,11 @@ def _ways(instructions, number):
 
 def _answer(code, at):
     instructions = list(dis.get_instructions(code))
-    number = next((place for place, instruction in enumerate(instructions) if instruction.offset == at), None)
-    ways = None if number is None else _ways(instructions, number)
-    if ways is None:
+    found = ways(instructions, at)
+    if found is None:
         return None
-    false, true = (_raises(instructions, way) for way in ways)
+    false, true = (_raises(instructions, way) for way in found)
     return None if false == true else false
-
-
-def waits(frame):
-    """Whether the frame has asked there again and again."""
-    key = id(frame), frame.f_lasti
-    _waiting[:] = [key, _waiting[1] + 1] if _waiting[0] == key else [key, 1]
-    if _waiting[1] < _LOOPS:
-        return False
-    _waiting[1] = 0
-    return True
 
 
 def answer(frame):

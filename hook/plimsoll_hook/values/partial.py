@@ -97,14 +97,15 @@ class Parts:
         self.tensors = [host.tensor_of(tensor).clone() for tensor in described]
 
     def compute(self, place):
-        """What the first row of the policy that applies leaves: True, or which elements are known, a byte for each; False: nothing."""
+        """What the first row of the policy that applies leaves: FINISH_CERTAIN, or which elements are known, a byte for each; False:
+        nothing."""
         return next(left for left in (leave(self, place) for leave in _leaves) if left is not None)
 
     def leave_certain(self, place):
         if self.certain is None:
             return None
         place.fill_(self.certain)
-        return True
+        return device.FINISH_CERTAIN
 
     def leave_partial(self, place):
         made, = host.results_of(self.operator, self.args, self.kwargs, [place.dtype])

@@ -5,10 +5,11 @@ import linecache
 import os
 import re
 import sys
+import typing
 
 from .. import device
 from ..imports.after_import import replace
-from . import branches
+from . import branches, waiting
 
 _MOST = 64  # places that are remembered
 _SHORTLY = 3  # lines
@@ -19,46 +20,79 @@ _ERRORS = (ArithmeticError, AssertionError, LookupError, RuntimeError, ValueErro
 _places = {}  # (file, line) → the code of the function; the last one read comes last
 
 
-def unknown(truth):
-    """The answer to a read that just happened, if there is one; else the place is remembered."""
+class Read(typing.NamedTuple):
+    """struct plm_values_read of src/device/values.h"""
+
+    truth: bool
+    zero: bool
+    assumed: bool
+
+
+def unknown(*read):
+    """The answer to a read that just happened, a byte, if there is one; else the place is remembered."""
     frame = sys._getframe(1)
-    found = answer(frame, truth)
+    found = answer(frame, Read(*read))
     if found is None:
         _remember(frame)
     return found
 
 
-def _shown(frame, _truth):
+def _shown(frame, _read):
     """Whether PyTorch makes the text of a tensor: what it looks for there decides how wide a column is, and nothing else."""
     while frame is not None and _TORCH in frame.f_code.co_filename:
         if frame.f_code.co_filename.endswith(_TEXT):
-            return False
+            return 0
         frame = frame.f_back
     return None
 
 
-def _ensured(frame, truth):
-    return branches.answer(frame) if truth else None
+def _ensured(frame, read):
+    return branches.answer(frame) if read.truth else None
 
 
-def _awaited(frame, truth):
-    return truth if branches.waits(frame) else None
+def _awaited(frame, read):
+    found = waiting.other(frame, *read)
+    if found is not None:
+        _tell("AWAITED", frame)
+    return found
 
 
-# The rows of READS that are the hook's: (frame, whether it is a truth value) → the answer; None: the row does not apply.
-_ROWS = {"SHOWN": _shown, "ENSURED": _ensured, "AWAITED": _awaited}
+def _looped(frame, read):
+    if not (read.truth and read.assumed and waiting.decides(frame)):
+        return None
+    _tell("LOOPED", frame)
+    return int(not read.zero)
+
+
+# The rows of READS that are the hook's: (frame, what is read) → the answer; None: the row does not apply.
+_ROWS = {"SHOWN": _shown, "ENSURED": _ensured, "AWAITED": _awaited, "LOOPED": _looped}
 _rows = [_ROWS[name] for name in device.READS if name in _ROWS]
 
 
-def answer(frame, truth):
-    """What the first row of the policy that applies answers, True or False (zero); None: none does."""
-    return next((found for row in _rows if (found := row(frame, truth)) is not None), None)
+def answer(frame, read):
+    """What the first row of the policy that applies answers, in each byte; None: none does."""
+    found = next((found for row in _rows if (found := row(frame, read)) is not None), None)
+    return None if found is None else int(found)
+
+
+def _programs(frame):
+    """The innermost frame that is neither PyTorch's nor ours; None: there is none."""
+    while frame is not None and (frame.f_code.co_filename.startswith((_OURS, "<")) or _TORCH in frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+def _line(path, line):
+    return f"{os.path.basename(path)}:{line} (`{linecache.getline(path, line).strip()[:80]}`)"
+
+
+def _tell(row, frame):
+    frame = _programs(frame) or frame
+    device.note(device.READS[row], _line(frame.f_code.co_filename, frame.f_lineno))
 
 
 def _remember(frame):
-    """The innermost place that is neither PyTorch's nor ours."""
-    while frame is not None and (frame.f_code.co_filename.startswith((_OURS, "<")) or _TORCH in frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = _programs(frame)
     if frame is None:
         return
     place = frame.f_code.co_filename, frame.f_lineno
@@ -92,8 +126,7 @@ def sentence(error, entry):
     passed = _passed(entry) if isinstance(error, _ERRORS) else {}
     for (path, line), code in reversed(_places.items()):
         if code in passed and _decides(path, line, passed[code]):
-            text = linecache.getline(path, line).strip()[:80]
-            return (f"{os.path.basename(path)}:{line} (`{text}`) read a GPU value that plimsoll did not compute, as it depends on "
+            return (f"{_line(path, line)} read a GPU value that plimsoll did not compute, as it depends on "
                     "weights or random numbers: it got zero, about 0.001 or an older value, which may be why the program failed; "
                     "--assume sets what masks keep and what all() returns")
     return None
