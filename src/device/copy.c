@@ -121,7 +121,9 @@ static bool read_hook(const struct read *r)
         &(struct plm_values_read){.truth = r->bytes == 1,
                                   .zero = !held || is_zero(r->from, r->bytes),
                                   .assumed = held && plm_known_assumed((uint64_t)r->from, r->bytes)});
-    if (answer >= 0)
+    if (answer == PLM_VALUES_HELD)
+        memmove(r->to, r->from, r->bytes);
+    else if (answer >= 0)
         memset(r->to, answer, r->bytes);
     return answer >= 0;
 }
@@ -193,7 +195,7 @@ static void host_reads(const struct read *r)
         row++;
     if (!strcmp(tells[row], PLM_TELLS_READBACK))
         tell_readback(r);
-    else if (*tells[row] && !atomic_exchange(&noted[row], true))
+    else if (*tells[row] && !atomic_load(&noted[row]) && !plm_values_shown() && !atomic_exchange(&noted[row], true))
         plm_record_note(tells[row], "");
 }
 

@@ -1,5 +1,6 @@
 #include "device/values.h"
 
+#include <float.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -31,6 +32,7 @@ struct frame {
     struct plm_operator is;
     void *pending;    /* of the hook: how to compute it; NULL: it is not followed */
     int64_t expected; /* how large the result is that it will read; -1: it does not */
+    bool bounded;     /* what it leaves is not negative */
     enum plm_leaves leaves;
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
@@ -220,6 +222,39 @@ static void each_tensor(struct plm_ivalues values, tensor_function *look, void *
     }
 }
 
+/* ---- tensors whose unknown values are not negative ----
+ *
+ * Of each the address of its first element, in a small table: a view that begins there is a part of it, and whatever writes
+ * it anew begins there too. One that is forgotten only leaves a choice as open as it was. */
+
+enum { BOUNDS = 4096 };
+enum { INDEX = 4, TRUTH = 11 }; /* c10::ScalarType of what only says which elements are meant */
+static _Atomic uint64_t bounds[BOUNDS];
+_Static_assert((BOUNDS & (BOUNDS - 1)) == 0, "its slots are masked");
+
+static _Atomic uint64_t *bound_slot(uint64_t address)
+{
+    return &bounds[(address * 0x9e3779b97f4a7c15ull >> 40) & (BOUNDS - 1)];
+}
+
+static bool bound_has(const struct plm_tensors_view *v)
+{
+    return v->data && atomic_load_explicit(bound_slot(v->data), memory_order_relaxed) == v->data;
+}
+
+static void bound_forget(const struct plm_tensors_view *v)
+{
+    if (bound_has(v))
+        atomic_store_explicit(bound_slot(v->data), 0, memory_order_relaxed);
+}
+
+static void bound_set(const struct plm_tensors_view *v, unsigned number, void *data)
+{
+    (void)number, (void)data;
+    if (on_device(v))
+        atomic_store_explicit(bound_slot(v->data), v->data, memory_order_relaxed);
+}
+
 /* ---- what an operator is given ---- */
 
 struct given {
@@ -233,6 +268,9 @@ struct given {
     bool elements; /* a tensor that it needs has some */
     bool positive; /* a single number that it needs is not 0 */
     bool nothing; /* is what it puts somewhere */
+    bool open; /* something that it needs may be negative */
+    bool twice; /* a tensor that it needs is the one before it */
+    uint64_t last; /* that tensor */
     unsigned tensors;
 };
 
@@ -343,6 +381,21 @@ static bool number_is_positive(const struct plm_tensors_view *v)
 
 /* ---- looking ---- */
 
+/* A single number of the host's, of any type with a sign: the number of a program's `x * 0.5`. */
+static bool host_is_negative(const struct plm_tensors_view *v)
+{
+    return v->elements != 1 || !v->readable || ((const char *)v->data)[v->element_bytes - 1] < 0;
+}
+
+static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
+{
+    if (!v->data || v->type == TRUTH || (v->type == INDEX && !(g->is->flags & PLM_OPERATOR_PASSES)))
+        return;
+    g->twice |= v->data == g->last;
+    g->last = v->data;
+    g->open |= on_device(v) ? !bound_has(v) : host_is_negative(v);
+}
+
 /* Also where something is not known, all of what they are given is looked at. */
 enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
 
@@ -360,8 +413,10 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
                (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
     g->positive |= needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && number_is_positive(v);
     g->known = g->known && g->small && (!needed || view_is_known(v));
-    if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER))
+    if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CHOOSES))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
+    if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
+        look_at_bound(v, g);
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
@@ -374,14 +429,17 @@ static void clear_written(const struct plm_tensors_view *v, unsigned number, voi
         return;
     if (!g->host) /* a copy from there is no update */
         plm_parameter_written(v->data);
+    bound_forget(v);
     view_do(v, run_clear);
 }
 
 static void clear_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    if (on_device(v))
-        view_do(v, run_clear);
+    if (!on_device(v))
+        return;
+    bound_forget(v);
+    view_do(v, run_clear);
 }
 
 static void set_zero(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -450,7 +508,8 @@ static bool inside_another(void)
 
 static bool in_parts(const struct given *g)
 {
-    return g->small && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
+    const bool can = g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER);
+    return can && g->small && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
 }
 
 static bool followed(const struct plm_operator *is, const struct given *g)
@@ -458,6 +517,32 @@ static bool followed(const struct plm_operator *is, const struct given *g)
     const bool certain = is->flags & PLM_OPERATOR_CERTAIN && g->small;
     return (g->known || in_parts(g) || certain) && !(is->flags & PLM_OPERATOR_FILLS && inside_another()) &&
            !plm_capture_active();
+}
+
+/* Whether a number among its arguments is below 0, or is no even power. What is filled with -inf is known. */
+static bool has_number(struct plm_ivalues inputs, bool odd)
+{
+    for (uint64_t i = 0; i < inputs.count; i++) {
+        const struct plm_ivalue *v = &inputs.first[i];
+        const enum plm_ivalue_kind kind = plm_ivalue_kind(v);
+        double value = (double)(int64_t)v->payload;
+        if (kind == PLM_IVALUE_DOUBLE)
+            memcpy(&value, &v->payload, sizeof value);
+        if ((kind == PLM_IVALUE_DOUBLE || kind == PLM_IVALUE_INT) &&
+            (odd ? value != 2 && value != 4 : value < 0 && value >= -DBL_MAX))
+            return true;
+    }
+    return false;
+}
+
+/* Dimensions are numbers too, and may be counted from the end. */
+static bool leaves_bounded(const struct plm_operator *is, const struct given *g, struct plm_ivalues inputs)
+{
+    const bool pointwise = is->flags & PLM_OPERATOR_PASSES;
+    if (is->flags & PLM_OPERATOR_SQUARES && (g->tensors == 1 ? !has_number(inputs, true) : g->twice))
+        return true;
+    return is->flags & PLM_OPERATOR_BOUNDED ||
+           (is->flags & PLM_OPERATOR_KEEPS && g->last && !g->open && !(pointwise && has_number(inputs, false)));
 }
 
 /* ---- what an operator leaves: LEAVES of policy.def ---- */
@@ -504,15 +589,15 @@ static bool take_valid(struct frame *f, const struct given *g, struct plm_ivalue
     return validates(&f->is);
 }
 
-/* CHOICE, ORDER and DRAW, by the operator. */
+/* CHOICE, ORDER, PICK and DRAW, by the operator. */
 static bool take_choice(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
     if (follows(&f->is, g) || !(f->is.flags & PLM_OPERATOR_CHOOSES) || plm_capture_active())
         return false;
     mine->busy = true;
-    f->pending = plm_python_choose(&f->is, inputs);
+    f->pending = plm_python_choose(&f->is, inputs, g->small && g->some, g->last && !g->open);
     mine->busy = false;
-    f->assumed = true;
+    f->assumed = f->assumed || f->pending;
     return f->pending != NULL;
 }
 
@@ -525,7 +610,7 @@ static bool take_unchanged(struct frame *f, const struct given *g, struct plm_iv
 static bool take_number(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
     (void)inputs;
-    return f->is.flags & PLM_OPERATOR_POSITIVE || (f->is.flags & PLM_OPERATOR_PASSES && g->positive);
+    return f->is.flags & PLM_OPERATOR_POSITIVE || f->bounded || (f->is.flags & PLM_OPERATOR_PASSES && g->positive);
 }
 
 static bool take_copied(struct frame *f, const struct given *g, struct plm_ivalues inputs)
@@ -559,6 +644,15 @@ static void set_parts(const struct plm_tensors_view *v, unsigned number, void *d
         mask_do(v, 0, v->data, data, true);
 }
 
+static void bound_output(const struct plm_tensors_view *v, unsigned number, void *data)
+{
+    const struct frame *f = data;
+    if (f->bounded)
+        bound_set(v, number, NULL);
+    else
+        bound_forget(v);
+}
+
 static void assume_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
@@ -581,6 +675,8 @@ static void leave_computed(const struct frame *f, struct plm_ivalues outputs)
         each_tensor(outputs, set_parts, mask);
     else
         each_tensor(outputs, set_output, NULL);
+    if (done == PLM_FINISH_PARTS)
+        each_tensor(outputs, bound_output, (void *)f);
     if (f->assumed && (done == PLM_FINISH_DONE || done == PLM_FINISH_PARTS))
         each_tensor(outputs, assume_output, NULL);
     if (f->assumed || atomic_load_explicit(&size_unknown, memory_order_relaxed))
@@ -599,6 +695,8 @@ static void leave_unknown(const struct frame *f, struct plm_ivalues outputs)
 {
     if (!(f->is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
         each_tensor(outputs, clear_output, NULL);
+    if (f->bounded)
+        each_tensor(outputs, bound_set, NULL);
 }
 
 static void leave_number(const struct frame *f, struct plm_ivalues outputs)
@@ -625,6 +723,7 @@ static const struct {
     [PLM_LEAVES_VALID] = {take_valid, leave_valid},
     [PLM_LEAVES_CHOICE] = {take_choice, leave_chosen},
     [PLM_LEAVES_ORDER] = {NULL, NULL},
+    [PLM_LEAVES_PICK] = {NULL, NULL},
     [PLM_LEAVES_DRAW] = {NULL, NULL},
     [PLM_LEAVES_UNCHANGED] = {take_unchanged, NULL},
     [PLM_LEAVES_NUMBER] = {take_number, leave_number},
@@ -676,6 +775,7 @@ void plm_values_enter(const void *function)
                            .expected = -1,
                            .assumed = given.assumed,
                            .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements};
+    frame.bounded = leaves_bounded(&is, &given, inputs);
     frame_decide(&frame, &given, inputs);
     if (!frame.pending && frame.leaves != PLM_LEAVES_UNCHANGED)
         each_tensor(inputs, clear_written, &given);
@@ -764,6 +864,17 @@ int plm_values_unknown(const struct plm_values_read *read)
     answer = plm_python_unknown(read);
     mine->busy = false;
     return answer;
+}
+
+bool plm_values_shown(void)
+{
+    bool is;
+    if (!plm_values_active() || !here() || mine->busy)
+        return false;
+    mine->busy = true;
+    is = plm_python_shown();
+    mine->busy = false;
+    return is;
 }
 
 void plm_values_launched(void)

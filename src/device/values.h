@@ -37,7 +37,10 @@ enum plm_operator_is {
     PLM_OPERATOR_LEAST_ONE = 4096, /* the size that it reads is not 0, unless what it is given is empty */
     PLM_OPERATOR_POSITIVE = 8192, /* a single number that it leaves is not 0: a loss, a mean, a norm */
     PLM_OPERATOR_PASSES = 16384, /* the same, if that is so of a number that it is given */
-    PLM_OPERATOR_PUTS = 32768 /* writes what its third argument has, which may be nothing */
+    PLM_OPERATOR_PUTS = 32768, /* writes what its third argument has, which may be nothing */
+    PLM_OPERATOR_BOUNDED = 65536, /* what it leaves is not negative: abs, exp, softmax */
+    PLM_OPERATOR_KEEPS = 131072, /* the same, if that is so of all that it is given: mean, sum, max */
+    PLM_OPERATOR_SQUARES = 262144 /* the same of x * x, and of x to an even power */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 
@@ -69,8 +72,12 @@ struct plm_values_read {
     bool zero;
     bool assumed;
 };
-/* copy.c: the answer of the hook's rows of policy.def, which is to stand in each of the bytes; -1: none applies. */
+/* copy.c: the answer of the hook's rows of policy.def, which is to stand in each of the bytes; PLM_VALUES_HELD: what is held
+   there; -1: none applies. */
+enum { PLM_VALUES_HELD = 256 };
 int plm_values_unknown(const struct plm_values_read *read);
+/* copy.c: the size that is read only decides how a tensor is printed. */
+bool plm_values_shown(void);
 /* The hook: a loop waits for an assumed number to become small. Those of this step are smaller from now on, as far as their type
    allows: 2^-10 to the power of 1 + `level`. */
 enum { PLM_VALUES_LEVELS = 8 };

@@ -10,7 +10,7 @@
 enum { BUF_WRITE = 0x200 }; /* PyBUF_WRITE */
 
 static struct {
-    struct plm_object *classify, *prepare, *choose, *finish, *unknown;
+    struct plm_object *classify, *prepare, *choose, *finish, *unknown, *shown;
 } hook;
 
 /* ---- the lock, and errors ---- */
@@ -178,11 +178,12 @@ void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues input
     return pending;
 }
 
-void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs)
+void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, bool bounded)
 {
     struct entered e = python_enter();
-    struct plm_object *pending =
-        call(hook.choose, (struct plm_object *[]){plm_python.new_int(is->number), list(inputs, false)}, 2);
+    struct plm_object *pending = call(
+        hook.choose,
+        (struct plm_object *[]){plm_python.new_int(is->number), list(inputs, parts), plm_python.new_bool(bounded)}, 3);
     if (pending == plm_python.none) {
         plm_python.drop(pending);
         pending = NULL;
@@ -244,17 +245,28 @@ int plm_python_unknown(const struct plm_values_read *read)
     return answer;
 }
 
+bool plm_python_shown(void)
+{
+    struct entered e = python_enter();
+    struct plm_object *result = call(hook.shown, NULL, 0);
+    const bool is = result && plm_python.is_true(result) == 1;
+    if (result)
+        plm_python.drop(result);
+    python_leave(&e);
+    return is;
+}
+
 /* ---- start ---- */
 
 __attribute__((visibility("default"))) int plm_hook_values(struct plm_object *classify, struct plm_object *prepare,
                                                            struct plm_object *choose, struct plm_object *finish,
-                                                           struct plm_object *unknown);
+                                                           struct plm_object *unknown, struct plm_object *shown);
 
 /* The functions of the hook, which are kept; called with ctypes.PyDLL, once. False: this Python cannot. */
 int plm_hook_values(struct plm_object *classify, struct plm_object *prepare, struct plm_object *choose,
-                    struct plm_object *finish, struct plm_object *unknown)
+                    struct plm_object *finish, struct plm_object *unknown, struct plm_object *shown)
 {
-    struct plm_object *const given[] = {classify, prepare, choose, finish, unknown};
+    struct plm_object *const given[] = {classify, prepare, choose, finish, unknown, shown};
     if (!plm_python_find())
         return false;
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++)
@@ -264,6 +276,7 @@ int plm_hook_values(struct plm_object *classify, struct plm_object *prepare, str
     hook.choose = choose;
     hook.finish = finish;
     hook.unknown = unknown;
+    hook.shown = shown;
     if (!plm_tensors_values_known())
         return false;
     plm_values_start();

@@ -28,15 +28,18 @@ struct plm_operator plm_python_classify(const void *function);
 /* An object of the hook's that computes the operator later; NULL: it cannot. `expected` gets the size of its result where the
    operator reads that from the device. `parts`: not all inputs are known, and each tensor has its mask as a fifth item. */
 void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, int64_t *expected);
-/* The same for an operator that chooses, of which no input is known: what the last of its results is assumed to be. */
-void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs);
+/* The same for an operator that chooses by values of which not all are known: what the last of its results is assumed to be.
+   `parts`: some are; `bounded`: the others are not negative. */
+void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, bool bounded);
 /* Computes, and puts it into the memory of these outputs, if there are any. Takes `pending`. */
 /* certain: whatever the inputs are; parts: `mask` tells of the one output what is known. */
 enum { PLM_FINISH_FAILED, PLM_FINISH_DONE, PLM_FINISH_CERTAIN, PLM_FINISH_PARTS };
 int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, size_t size);
 
 /* The program reads a value that nobody computed: the hook remembers where. It may know the answer that lets the program
-   go on, a byte (plm_values_unknown); -1: no answer. */
+   go on (plm_values_unknown); -1: no answer. */
 int plm_python_unknown(const struct plm_values_read *read);
+/* Whether PyTorch makes the text of a tensor. */
+bool plm_python_shown(void);
 
 #endif

@@ -334,24 +334,25 @@ def the_last_place_that_failed_is_named():
 @test
 def which_choices_are_assumed():
     choices, _ = load("values.choices")
+    scores = lambda shape: choices.Scores((None, 6, shape, ()))
     with environment(PLIMSOLL_ASSUME_ROUTE=""):
         of = choices.Choice.of
         for shape, arguments, assumed in (((4, 8), (2, -1), True), ((4, 8), (2,), True), ((4, 8), (2, None), True), ((4, 512), (2, -1), True),
                                           ((4, 513), (2, -1), False), ((4, 8), (8, -1), False), ((4, 8), (7, -1), True), ((4, 8), (0, -1), False),
                                           ((), (1, -1), False), ((8, 600), (2, 0), True), ((2, 8), (2, 0), False)):
-            equal(of(shape, arguments) is not None, assumed)
-        choice = of((4, 8), (2, 0 - 1))
+            equal(of(scores(shape), arguments) is not None, assumed)
+        choice = of(scores((4, 8)), (2, 0 - 1))
         equal((choice.rule, choice.among, choice.dimension, choice.count), ("balanced", 8, -1, 2))
-        equal(choices.Order.of((4, 8), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
-        equal(choices.Order.of((4, 8), (1, False)).dimension, 1)
-        equal(choices.Order.of((8,), (5, True)).dimension, 0)  # randperm(count)
-        drawn = choices.Order.drawn((4, 8), ())
+        equal(choices.Order.of(scores((4, 8)), (None, 0, True)).dimension, 0)  # sort(shape, stable, dim, descending)
+        equal(choices.Order.of(scores((4, 8)), (1, False)).dimension, 1)
+        equal(choices.Order.of(scores((8,)), (5, True)).dimension, 0)  # randperm(count)
+        drawn = choices.Order.drawn(scores((4, 8)), ())
         equal((drawn.row, drawn.dimension, drawn.first, drawn.among), ("DRAW", -1, 4, 8))
     for rule, assumed in (("one", "one"), ("none", None), ("balanced", "balanced"), ("other", None)):
         with environment(PLIMSOLL_ASSUME_ROUTE=rule):
-            equal(getattr(choices.Choice.of((4, 8), (2, -1)), "rule", None), assumed)
-            equal(choices.Order.of((4, 8), (1, False)) is None, assumed is None)
-            equal(choices.Order.drawn((4, 8), ()) is None, assumed is None)
+            equal(getattr(choices.Choice.of(scores((4, 8)), (2, -1)), "rule", None), assumed)
+            equal(choices.Order.of(scores((4, 8)), (1, False)) is None, assumed is None)
+            equal(choices.Order.drawn(scores((4, 8)), ()) is None, assumed is None)
 
 
 class Row(list):
@@ -371,15 +372,16 @@ class Row(list):
 @test
 def what_is_drawn_and_in_which_order():
     choices, _ = load("values.choices")
+    scores = lambda shape: choices.Scores((None, 6, shape, ()))
     torch = thing(arange=lambda count: Row(range(count)))
     place = Row([-1] * 4)
-    assert choices.Order.drawn((3, 10), ()).put(torch, place)
+    assert choices.Order.drawn(scores((3, 10)), ()).put(torch, place)
     equal(place, [5, 6, 7, 8])  # none that ends a text
-    assert choices.Order.drawn((5,), ()).put(torch, place)
+    assert choices.Order.drawn(scores((5,)), ()).put(torch, place)
     equal(place, [2, 3, 4, 0])
     assert choices.Order("ORDER", 0).put(torch, place)
     equal(place, [0, 1, 2, 3])
-    assert not choices.Order("ORDER", 0).put(torch, Row()) and not choices.Order.drawn((5,), ()).put(torch, Row())
+    assert not choices.Order("ORDER", 0).put(torch, Row()) and not choices.Order.drawn(scores((5,)), ()).put(torch, Row())
 
 
 # ---- checks of arguments ----

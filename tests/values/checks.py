@@ -19,6 +19,7 @@ assert torch.isfinite(known).tolist() == [True, False, False] and torch.isnan(kn
 
 # A text of a tensor looks for its largest and smallest numbers; nothing else follows from that.
 print(x, x.mean(), made(2000))
+assert str(x.detach().mean()) == "tensor(0.0010, device='cuda:0')" and str(x.topk(2).indices[1]) == "tensor([2, 3], device='cuda:0')"
 assert str(known[:1]) == "tensor([1.], device='cuda:0')"
 
 positive = torch.nn.functional.softplus(x)

@@ -21,11 +21,13 @@ def prepare(number, values):
         return (operator, args, kwargs, made), operator.size(made, args)
 
 
-def choose(number, values):
-    """What an operator chooses by values that are not known, to be put into the last of its results; None: nothing is assumed."""
+def choose(number, values, bounded):
+    """What an operator chooses by values of which not all are known, to be put into the last of its results; None: nothing is assumed.
+    `bounded`: those that are not known are not negative."""
     tensors = [value for value in values if type(value) is tuple]
     arguments = [value for value in values if type(value) is not tuple]
-    choice = operators[number].chooses(tensors[0][2], arguments) if tensors else None
+    with host.Guard.one:
+        choice = operators[number].chooses(choices.Scores(tensors[0], bounded), arguments) if tensors else None
     if choice:
         device.note(device.LEAVES[choice.row], choice.rule)
     return choice
@@ -80,7 +82,7 @@ def follow(_module):
     try:
         host.start(torch)
         found = (hasattr(torch._C, "_ForceDispatchKeyGuard") and _locate(torch)
-                 and device.follow(classify, prepare, choose, finish, readbacks.unknown))
+                 and device.follow(classify, prepare, choose, finish, readbacks.unknown, readbacks.shown))
     finally:
         if not found:
             device.note("values-unknown")

@@ -23,6 +23,13 @@ def tensor_of(described):
     return torch.frombuffer(memory, dtype=_types[kind]).as_strided(shape, strides)
 
 
+def mask_of(described):
+    """Which of its elements are known. One on the host has no mask."""
+    if not described[4]:
+        return torch.ones(described[2], dtype=torch.bool)
+    return torch.frombuffer(bytearray(described[4]), dtype=torch.bool).reshape(described[2])
+
+
 def value_of(value):
     if type(value) is tuple:
         return tensor_of(value)

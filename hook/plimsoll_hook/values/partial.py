@@ -8,11 +8,6 @@ from ..device import CERTAIN, EITHER, PARTS
 from . import host
 
 
-def _mask(described):
-    return host.torch.frombuffer(bytearray(described[4]), dtype=host.torch.bool).reshape(described[2]) if described[4] \
-        else host.torch.ones(described[2], dtype=host.torch.bool)
-
-
 def _all_of(tensors, masks, made, args):
     known = masks[0]
     for mask in masks[1:]:
@@ -63,6 +58,13 @@ def _where(tensors, masks, made, args):
     return masks[0] & host.torch.where(condition, masks[1], masks[2])
 
 
+def _masked_fill(tensors, masks, made, args):
+    return masks[1] & host.torch.where(tensors[1], masks[2] if len(masks) > 2 else True, masks[0])
+
+
+_CHOSEN = {"where": _where, "masked_fill": _masked_fill}  # by a mask, which is known
+
+
 def in_parts(operator, name, overload):
     """Sets how the parts that are known of its inputs tell which of its result are; says for which inputs that can be."""
     plain = name[:-1] if name.endswith("_") and operator.written[:1] == [True] else name
@@ -73,8 +75,8 @@ def in_parts(operator, name, overload):
         return EITHER
     if name == "copy_":
         operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
-    elif name == "where" and overload._overloadname == "self":
-        operator.known = _where
+    elif plain in _CHOSEN and (name != "where" or overload._overloadname == "self"):
+        operator.known = _CHOSEN[plain]
     elif name == "cat":
         operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
     elif host.torch.Tag.pointwise in overload.tags:
@@ -82,7 +84,7 @@ def in_parts(operator, name, overload):
         operator.certain = _CERTAIN.get(name)
     else:
         return 0
-    return EITHER if name in ("cat", "where") else PARTS | CERTAIN if operator.certain else PARTS
+    return EITHER if plain in ("cat", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
 
 
 class Parts:
@@ -93,7 +95,7 @@ class Parts:
         self.certain = operator.certain(values) if operator.certain else None
         self.args, self.kwargs = host.arguments_of(operator, values)
         described = list(host.described_in(values))
-        self.masks = [_mask(tensor) for tensor in described]
+        self.masks = [host.mask_of(tensor) for tensor in described]
         self.tensors = [host.tensor_of(tensor).clone() for tensor in described]
 
     def compute(self, place):

@@ -37,13 +37,23 @@ def unknown(*read):
     return found
 
 
-def _shown(frame, _read):
+def _in_text(frame):
     """Whether PyTorch makes the text of a tensor: what it looks for there decides how wide a column is, and nothing else."""
     while frame is not None and _TORCH in frame.f_code.co_filename:
         if frame.f_code.co_filename.endswith(_TEXT):
-            return 0
+            return True
         frame = frame.f_back
-    return None
+    return False
+
+
+def shown():
+    return _in_text(sys._getframe(1))
+
+
+def _shown(frame, read):
+    if not _in_text(frame):
+        return None
+    return device.HELD if read.assumed else 0
 
 
 def _ensured(frame, read):
@@ -72,7 +82,7 @@ _rows = [_ROWS[name] for name in device.READS if name in _ROWS]
 def answer(frame, read):
     """What the first row of the policy that applies answers, in each byte; None: none does."""
     found = next((found for row in _rows if (found := row(frame, read)) is not None), None)
-    return None if found is None else int(found)
+    return int(found) if isinstance(found, bool) else found
 
 
 def _programs(frame):
