@@ -16,7 +16,9 @@
 #include "device/values_python.h"
 #include "record/writer.h"
 
-enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16, LIST_MOST = 256 };
+enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16 };
+enum { LIST_MOST = 256 }; /* tensors in lists */
+enum { PARTS_MOST = 8192 }; /* elements of floating point */
 
 /* What the hook said of an operator, by the name in its schema: every overload has one of its own. */
 struct operator
@@ -264,13 +266,14 @@ struct given {
     bool known; /* all that it needs is, and nothing is too large */
     bool small; /* nothing is too large */
     bool some, lacks; /* of an input that it needs something is known, or nothing */
+    bool wide; /* an input of floating point has too many elements to be computed in part */
     bool assumed; /* a part of that is */
     bool elements; /* a tensor that it needs has some */
     bool positive; /* a single number that it needs is not 0 */
     bool nothing; /* is what it puts somewhere */
     bool open; /* something that it needs may be negative */
     bool twice; /* a tensor that it needs is the one before it */
-    uint64_t last; /* that tensor */
+    uint64_t last; /* that tensor, of the device */
     unsigned tensors;
 };
 
@@ -289,14 +292,22 @@ static const struct {
 };
 enum { NUMBER_TYPES = sizeof number_types / sizeof number_types[0] };
 
+/* Of floating point: its row, else NUMBER_TYPES. */
+static int floating_type(const struct plm_tensors_view *v)
+{
+    int i = 0;
+    while (i < NUMBER_TYPES && (v->type != number_types[i].type || !number_types[i].small))
+        i++;
+    return i;
+}
+
 /* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
 static int number_type(const struct plm_tensors_view *v)
 {
-    int i = 0;
+    int i;
     if (v->elements != 1 || !v->readable)
         return NUMBER_TYPES;
-    while (i < NUMBER_TYPES && (v->type != number_types[i].type || !number_types[i].small))
-        i++;
+    i = floating_type(v);
     return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
 }
 
@@ -391,9 +402,11 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 {
     if (!v->data || v->type == TRUTH || (v->type == INDEX && !(g->is->flags & PLM_OPERATOR_PASSES)))
         return;
+    g->open |= on_device(v) ? !bound_has(v) : host_is_negative(v);
+    if (!on_device(v))
+        return;
     g->twice |= v->data == g->last;
     g->last = v->data;
-    g->open |= on_device(v) ? !bound_has(v) : host_is_negative(v);
 }
 
 /* Also where something is not known, all of what they are given is looked at. */
@@ -415,6 +428,7 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
     g->known = g->known && g->small && (!needed || view_is_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CHOOSES))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
+    g->wide |= needed && v->elements > PARTS_MOST && floating_type(v) < NUMBER_TYPES;
     if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
         look_at_bound(v, g);
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
@@ -429,7 +443,8 @@ static void clear_written(const struct plm_tensors_view *v, unsigned number, voi
         return;
     if (!g->host) /* a copy from there is no update */
         plm_parameter_written(v->data);
-    bound_forget(v);
+    if (!(g->host && g->is->flags & PLM_OPERATOR_COPIES)) /* of a part, that is known then: the rest is what it was */
+        bound_forget(v);
     view_do(v, run_clear);
 }
 
@@ -509,7 +524,7 @@ static bool inside_another(void)
 static bool in_parts(const struct given *g)
 {
     const bool can = g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER);
-    return can && g->small && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
+    return can && g->small && !g->wide && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
 }
 
 static bool followed(const struct plm_operator *is, const struct given *g)
