@@ -17,7 +17,7 @@
 #include "record/writer.h"
 
 enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16 };
-enum { LIST_MOST = 256 }; /* tensors in lists */
+enum { LIST_MOST = 256, EACH_MOST = 8192 }; /* tensors in lists */
 enum { PARTS_MOST = 8192 }; /* elements of floating point */
 
 /* What the hook said of an operator, by the name in its schema: every overload has one of its own. */
@@ -38,6 +38,8 @@ struct frame {
     enum plm_leaves leaves;
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
+    struct plm_ivalue *each; /* of PLM_OPERATOR_EACH: what it writes. Their list is gone when it ends */
+    uint64_t each_count;
 };
 
 struct thread {
@@ -416,13 +418,14 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
 {
     struct given *g = data;
     const bool written = g->is->writes >> number & 1, needed = g->is->needs >> number & 1;
+    const unsigned most = g->is->flags & PLM_OPERATOR_EACH ? EACH_MOST : LIST_MOST;
     if (on_device(v))
         g->device = true;
     else if (v->data)
         g->host = true;
     else
         g->wrapped |= !v->readable;
-    g->small = g->small && v->readable && ++g->tensors <= LIST_MOST && v->elements <= PLM_VALUES_ELEMENTS &&
+    g->small = g->small && v->readable && ++g->tensors <= most && v->elements <= PLM_VALUES_ELEMENTS &&
                (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
     g->positive |= needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && number_is_positive(v);
     g->known = g->known && g->small && (!needed || view_is_known(v));
@@ -573,8 +576,22 @@ static bool follows(const struct plm_operator *is, const struct given *g)
     return followed(is, g) && !(is->flags & PLM_OPERATOR_COPIES && g->host) && !(g->assumed && validates(is));
 }
 
+/* False: there is no memory. */
+static bool keep_each(struct frame *f, struct plm_ivalues inputs)
+{
+    const struct plm_ivalues list = inputs.count ? plm_ivalue_list(&inputs.first[0]) : inputs;
+    f->each = list.count ? malloc(list.count * sizeof *f->each) : NULL;
+    if (!f->each)
+        return false;
+    memcpy(f->each, list.first, list.count * sizeof *f->each);
+    f->each_count = list.count;
+    return true;
+}
+
 static bool prepared(struct frame *f, bool parts, struct plm_ivalues inputs)
 {
+    if (f->is.flags & PLM_OPERATOR_EACH && !keep_each(f, inputs))
+        return false;
     mine->busy = true;
     f->pending = plm_python_prepare(&f->is, inputs, parts, &f->expected);
     mine->busy = false;
@@ -804,7 +821,9 @@ void plm_values_leave(const void *function)
         return;
     f = mine->frame[--mine->depth];
     if (leaves[f.leaves].leave)
-        leaves[f.leaves].leave(&f, last_of(plm_tensors_outputs(function), f.is.returns));
+        leaves[f.leaves].leave(&f, f.each ? (struct plm_ivalues){f.each, f.each_count}
+                                          : last_of(plm_tensors_outputs(function), f.is.returns));
+    free(f.each);
 }
 
 /* ---- what the runtime does meanwhile ---- */

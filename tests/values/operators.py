@@ -84,6 +84,21 @@ def in_place(y, f, d):
         counts[i] += i
         counts.mul_(2)
     yield counts, torch.stack(list(counts)), counts.fill_(3), f.copy_(torch.arange(6.0, device=d)), f.half().add_(1)
+    steps, lists = [torch.zeros((), device=d) for _ in range(300)], [f.clone(), y.float()]
+    torch._foreach_add_(steps, 1)
+    torch._foreach_add_(steps[:2], torch.tensor(2.0))
+    torch._foreach_mul_(lists, 2)
+    torch._foreach_add_(lists, [y.float(), f], alpha=0.5)
+    torch._foreach_addcdiv_(lists, [y.float(), f], [f.exp(), f.exp()], 3.0)
+    torch._foreach_clamp_min_(lists, -4.0)
+    yield torch.stack(steps[:4]), steps[299].item(), *lists, *torch._foreach_sqrt(steps[:3]), torch._foreach_add(lists, 1)[1], torch._foreach_norm(steps[:3])[0]
+    torch._foreach_zero_(lists)
+    torch._foreach_copy_(lists, [y.float(), lists[0] + 3])
+    yield *lists, steps[1].item()
+    with torch.device(d):  # as an optimizer counts its steps after torch.set_default_device
+        counters = [torch.tensor(0.0), torch.tensor(0.0, dtype=torch.float32)]
+        torch._foreach_add_(counters, 1)
+    yield counters[0].item(), counters[1].item(), 1 - 0.9 ** counters[0].item()
     torch.add(y, 1, out=x)
     yield x, torch.cumsum(y, 1, out=x)
 

@@ -57,6 +57,10 @@ read(ends)
 counts = torch.zeros(3, device="cuda")
 counts += torch.rand(3, device="cuda")
 read(counts)
+several = [torch.zeros(3, device="cuda"), torch.ones((), device="cuda")]
+torch._foreach_add_(several, [torch.rand(3, device="cuda"), torch.ones((), device="cuda")])
+read(several[0])
+read(several[1])
 freed = torch.arange(100, device="cuda")
 del freed
 read(torch.empty(100, dtype=torch.long, device="cuda"))

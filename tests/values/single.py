@@ -41,7 +41,7 @@ assert not made.cpu().any()
 with torch.device("cuda"):
     zero = torch.tensor(0.0)
 assert zero.item() == 0 and (zero + 1).item() == 1 and zero.abs().max().item() == 0 and torch.zeros((), device="cuda").sum().item() == 0
-# What the program wrote there stays what is read.
+# What the program wrote there stays what is read, but for a step by an assumed gradient.
 scale = torch.nn.Parameter(torch.tensor(2.5, device="cuda"))
 (scale * made.mean()).backward()
 torch.optim.SGD([scale], lr=0.1).step()

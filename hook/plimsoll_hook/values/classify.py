@@ -1,7 +1,7 @@
 """What an operator is, decided once for each: whether it can be repeated on the host, what it writes and reads, and what can be assumed of
 it."""
 
-from ..device import (BOUNDED, CHECKS, CHOOSES, COLLECTIVE, COPIES, DRAWS, FILLS, FOLLOWED, KEEPS, LEAF, LEAST_ONE, PASSES, POSITIVE,
+from ..device import (BOUNDED, CHECKS, CHOOSES, COLLECTIVE, COPIES, DRAWS, EACH, FILLS, FOLLOWED, KEEPS, LEAF, LEAST_ONE, PASSES, POSITIVE,
                       PUTS, SQUARES, ZEROS)
 from . import choices, host, partial
 
@@ -28,7 +28,7 @@ _KEEPS = frozenset("""mean sum nansum max min amax amin topk sort cumsum mul div
 _SQUARES = frozenset(("aten::mul.Tensor", "aten::pow.Tensor_Scalar"))
 # What networks compute with weights: never worth the time.
 _LARGE = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "addmv", "convolution", "native_", "cudnn_", "_cudnn", "_conv",
-          "conv_", "slow_conv", "_thnn", "thnn_", "_scaled", "_flash", "_efficient", "_fused", "_foreach", "_amp",
+          "conv_", "slow_conv", "_thnn", "thnn_", "_scaled", "_flash", "_efficient", "_fused", "_foreach_mm", "_amp",
           "miopen", "linalg_", "_linalg", "fft_", "_fft", "lstm", "gru", "_ctc", "grid_sampler", "upsample", "_upsample",
           "max_pool", "avg_pool", "_adaptive", "adaptive_", "batch_norm", "_batch_norm", "_grouped", "_int_mm", "_addmm",
           "_cdist", "svd", "lu_", "cholesky", "_nested", "_transformer", "_native")
@@ -75,11 +75,16 @@ def _views(schema):
     return any(result.alias_info is not None and not result.alias_info.is_write for result in schema.returns)
 
 
+def _each(name, overload):
+    """Whether it changes the tensors of the list that it begins with, and returns nothing."""
+    return name.startswith("_foreach_") and name.endswith("_") and not overload._schema.returns
+
+
 def _follows(namespace, name, full, overload):
     return (namespace in ("aten", "torchvision") and not _random(overload)
             and (not name.startswith(_LARGE) or name == "linalg_vector_norm")
             and (_has(full, "CPU") or _has(full, "CompositeExplicitAutograd"))
-            and (name in _SIZED or overload._schema.returns
+            and (name in _SIZED or _each(name, overload) or overload._schema.returns
                  and all("Tensor" in str(result.type) for result in overload._schema.returns)))
 
 
@@ -106,10 +111,11 @@ def classify(qualified, overload_name):
     flags |= (BOUNDED if plain in _BOUNDED else 0) | (KEEPS if plain in _KEEPS else 0) | (SQUARES if full in _SQUARES else 0)
     if name in _POSITIVE or "loss" in name:
         flags |= POSITIVE
-    elif name == "copy_" or host.torch.Tag.pointwise in overload.tags:
+    elif name == "copy_" or (host.torch.Tag.pointwise in overload.tags and not name.startswith("_foreach")):
         flags |= PASSES
     if _follows(namespace, name, full, overload):
         flags |= FOLLOWED | partial.in_parts(operator, name, overload)
+        flags |= EACH if _each(name, overload) else 0
     operator.chooses = choices.KINDS.get(full)
     flags |= CHOOSES if operator.chooses else 0
     operators.append(operator)

@@ -48,7 +48,7 @@ def arguments_of(operator, values):
         else:
             value = value_of(value)
             if operator.written[number]:
-                value = value.clone()
+                value = [item.clone() for item in value] if type(value) is list else value.clone()
         if operator.names[number] is None:
             args.append(value)
         else:
@@ -69,8 +69,11 @@ def _number(value):
 
 
 def results_of(operator, args, kwargs, types):
-    """Its results. Where they are of other types, a number among the arguments was one of Python's: `whole * 0.5` is no float64."""
-    made = flat(operator.call(*args, **kwargs))
+    """Its results, or the tensors of the list that it changed in place. Where they are of other types, a number among the arguments was one of Python's: `whole * 0.5` is no float64."""
+    made = operator.call(*args, **kwargs)
+    if made is None:
+        return args[0]
+    made = flat(made)
     if any(result.dtype != dtype for result, dtype in zip(made, types)):
         made = flat(operator.call(*map(_number, args), **kwargs))
     return made
