@@ -182,7 +182,7 @@ def what_decides_how_often_a_loop_runs():
         return list(dict.fromkeys(place.split(" ")[0] for kind, place in device.told("note") if kind == "loop-assumed"))
 
     def line(function, number):
-        return [f"hook.py:{function.__code__.co_firstlineno + number}"]
+        return [f"hook_values.py:{function.__code__.co_firstlineno + number}"]
 
     def condition():
         while value:

@@ -11,7 +11,7 @@
 
 static void alloc(uint64_t at, uint64_t bytes, uint32_t where)
 {
-    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){at, bytes, where, 0, false, 0});
+    plm_put_block_alloc(0, &(struct plm_ev_block_alloc){.address = at, .bytes = bytes, .context = where});
 }
 
 static void release(uint64_t at, uint64_t bytes)
@@ -69,7 +69,7 @@ static char *table_in(const unsigned *of, bool utf8, int width)
 {
     char *text, *at, *end;
     peaks = of;
-    text = shown(steps, (struct plm_report_options){.width = width, .utf8 = utf8});
+    text = shown(steps, (struct plm_report_options){.full = true, .unfold = true, .width = width, .utf8 = utf8});
     at = strstr(text, "Peak of each step\n");
     assert_non_null(at);
     at = strchr(at, '\n') + 1;
@@ -170,7 +170,7 @@ static void test_shares(void **state)
     char *t;
     (void)state;
     casts = 5;
-    t = shown(converted, (struct plm_report_options){.width = 80});
+    t = shown(converted, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_contains(t, ": 1000.0 MiB allocated\n  activations           990.0 MiB  ");
     assert_contains(t, "   99 %\n  parameters              6.0 MiB  ");
     assert_contains(t, "    1 %\n  buffers                 4.0 MiB  ");
@@ -180,10 +180,11 @@ static void test_shares(void **state)
                     "\n  net                  1000.0 MiB  activations 99 %, parameters 1 %\n"); /* 0.4 % are too few */
     free(t);
     casts = 4;
-    t = shown(converted, (struct plm_report_options){.width = 80});
+    t = shown(converted, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_null(strstr(t, "cast copies"));
     free(t);
-    t = shown(converted, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_CATEGORY});
+    t = shown(converted, (struct plm_report_options){
+                             .full = true, .unfold = true, .width = 80, .listed = true, .by = PLM_BY_CATEGORY});
     assert_contains(
         t, "\n  category                   size  share   blocks\n  activations           990.0 MiB   99 %        2  ");
     assert_contains(t, "\n  parameters              6.0 MiB    1 %        1  ");
@@ -210,23 +211,25 @@ static void test_listed(void **state)
     char *t;
     (void)state;
     holders = 60;
-    t = shown(modules, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_MODULE});
+    t = shown(modules, (struct plm_report_options){
+                           .full = true, .unfold = true, .width = 80, .listed = true, .by = PLM_BY_MODULE});
     assert_int_equal(lines(t, "\n  layer"), 60);
     assert_null(strstr(t, " more"));
     free(t);
     holders = 62;
-    t = shown(modules, (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_MODULE});
+    t = shown(modules, (struct plm_report_options){
+                           .full = true, .unfold = true, .width = 80, .listed = true, .by = PLM_BY_MODULE});
     assert_int_equal(lines(t, "\n  layer"), 60);
     assert_contains(t, "\n  layer62                62.0 MiB    3 %        1  "); /* of 62 * 63 / 2 */
     assert_contains(t, "\n  layer3                  3.0 MiB   <1 %        1  ");
     assert_contains(t, "\n  ... 2 more; ");
     free(t);
-    t = shown(modules, (struct plm_report_options){.width = 80});
+    t = shown(modules, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_contains(t, "\n  layer53                53.0 MiB  ");
     assert_contains(t, "\n  52 more                 1.3 GiB\n"); /* 52 * 53 / 2 MiB */
     free(t);
     holders = 10;
-    t = shown(modules, (struct plm_report_options){.width = 80});
+    t = shown(modules, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_contains(t, "\n  layer1                  1.0 MiB  ");
     assert_null(strstr(t, "0 more"));
     free(t);
@@ -270,7 +273,8 @@ static void test_ladder(void **state)
                                             {.id = "twice", .memory_usable = 2200 * MIB}};
     const double whole = 1100;
     const char *at;
-    char *t = shown(ladder, (struct plm_report_options){.width = 80, .card = cards, .cards = COUNT(cards)});
+    char *t = shown(ladder, (struct plm_report_options){
+                                .full = true, .unfold = true, .width = 80, .card = cards, .cards = COUNT(cards)});
     (void)state;
     bar(t, "tensors (allocated)   300.0 MiB", 35, 0, 300 / whole);
     bar(t, "reserved by PyTorch   450.0 MiB", 35, 0, 450 / whole);
@@ -307,14 +311,15 @@ static void test_where(void **state)
 {
     char *t;
     (void)state;
-    t = shown(far_away, (struct plm_report_options){.width = 100});
+    t = shown(far_away, (struct plm_report_options){.full = true, .unfold = true, .width = 100});
     assert_contains(t, "\n  in step 2, phase forward, module net.layer, operator aten::linear > aten::addmm\n");
     free(t);
-    t = shown(far_away, (struct plm_report_options){.width = 81});
+    t = shown(far_away, (struct plm_report_options){.full = true, .unfold = true, .width = 81});
     assert_contains(t, "\n  in step 2, phase forward, module net.layer,\n  operator aten::linear > aten::addmm\n");
     free(t);
     t = shown(far_away,
-              (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP, .at = {PLM_AT_STEP, 1}});
+              (struct plm_report_options){
+                  .full = true, .unfold = true, .width = 80, .listed = true, .by = PLM_BY_OP, .at = {PLM_AT_STEP, 1}});
     assert_contains(t, "\n  in step 1, phase forward, operator aten::alone\n");
     free(t);
 }
@@ -345,7 +350,7 @@ static void test_refused(void **state)
     char *t;
     (void)state;
     refusals = 13;
-    t = shown(refuse, (struct plm_report_options){.width = 80});
+    t = shown(refuse, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_int_equal(lines(t, "\n  lib: symbol"), 10);
     assert_contains(t, "\n  lib: symbol01  2 times\n");
     assert_contains(t, "\n  lib: symbol00  1 time\n");
@@ -354,7 +359,7 @@ static void test_refused(void **state)
     assert_int_equal(lines(t, "\n  ... and 3 more\n"), 2); /* of eight */
     free(t);
     refusals = 10;
-    t = shown(refuse, (struct plm_report_options){.width = 80});
+    t = shown(refuse, (struct plm_report_options){.full = true, .unfold = true, .width = 80});
     assert_int_equal(lines(t, "\n  lib: symbol"), 10);
     assert_int_equal(lines(t, "\n  aten::read"), 5);
     assert_null(strstr(t, " more\n"));
