@@ -115,7 +115,7 @@ void plm_lane_free(struct plm_lane *lane);
 /* source_lines.c */
 /* A SOURCE; `source` has its names. */
 void plm_collect_lines_add(struct plm_collect_lines *lines, const struct plm_record_event *event,
-                          struct plm_collect_source source);
+                           struct plm_collect_source source);
 void plm_collect_lines_frame(struct plm_collect_lines *lines, const struct plm_record_event *event);
 /* The call that a process knows by a number; 0: none. */
 uint32_t plm_collect_lines_call(const struct plm_collect_lines *lines, uint32_t process, uint32_t number);

@@ -88,7 +88,11 @@ struct plm_job_conv_kept {           /* what fit/conv_range.c finds of them, whe
 };
 
 /* Source lines, of a record that has Python stacks. */
-enum plm_job_whose { PLM_JOB_OWN, PLM_JOB_PACKAGE, PLM_JOB_FRAMEWORK }; /* the user's; installed; PyTorch's or Python's */
+enum plm_job_whose {
+    PLM_JOB_OWN,
+    PLM_JOB_PACKAGE,
+    PLM_JOB_FRAMEWORK
+}; /* the user's; installed; PyTorch's or Python's */
 struct plm_job_line {
     const char *file, *function;
     uint32_t line;
@@ -99,17 +103,17 @@ struct plm_job_line {
 struct plm_job_call {            /* a stack: its innermost call, and the one that made it */
     uint32_t caller;             /* index into job->call, less than its own; 0: none */
     uint32_t line;               /* index into job->line */
-    uint32_t own;                /* the innermost call in the user's own files; if there is none, in an installed package */
+    uint32_t own; /* the innermost call in the user's own files; if there is none, in an installed package */
 };
 
 /* One device of one process. */
 struct plm_lane {
     const struct plm_summary_device *summary; /* peaks, steps, read-backs */
     uint32_t process;
-    struct plm_block *block;     /* in the order of their allocation */
+    struct plm_block *block; /* in the order of their allocation */
     size_t blocks;
-    uint32_t *stack;             /* per block: index into job->call, 0: not known; NULL: the record has no stacks */
-    uint32_t *order;             /* per moment: block index << 1 | 1 if it is freed */
+    uint32_t *stack; /* per block: index into job->call, 0: not known; NULL: the record has no stacks */
+    uint32_t *order; /* per moment: block index << 1 | 1 if it is freed */
     size_t moments;
     struct plm_lane_segment *segment;
     size_t segments;
@@ -118,7 +122,7 @@ struct plm_lane {
     struct plm_lane_level *reserved;
     size_t reserveds;
     const struct plm_job_conv_marks *convolutions; /* with a workspace; NULL: none */
-    struct plm_job_conv_kept *kept;                /* of them; NULL: there are none */
+    struct plm_job_conv_kept *kept; /* of them; NULL: there are none */
     uint64_t together; /* the most that this and other processes held of its card at a time, without contexts;
                                     0: no other used the card while it did */
 };

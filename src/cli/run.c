@@ -520,7 +520,7 @@ const struct plm_option plm_run_options[] = {
      .help = "GPU to simulate (default " PLM_RUN_CARD "), and others to judge", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
     {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "number of GPUs (default 1, or from CUDA_VISIBLE_DEVICES)",
-     .least = 1, .most = 64, .configurable = true},
+     .least = 1, .most = 64, .configurable = true, .rare = true},
     {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
      .help = "stop after N steps (default: once memory repeats, 3 to 10)", .least = 1,
      .instead = "--until-exit lets the command run until it exits", .configurable = true},

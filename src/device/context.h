@@ -24,8 +24,8 @@ bool plm_context_in_all(void);            /* inside aten::all */
 uint32_t plm_context_stack(void);
 
 /* ---- sizes: operands.c keeps those of each operator that a thread is in, by its frame ---- */
-enum { PLM_CONTEXT_FRAMES = 256 };        /* deeper ones are only counted */
-unsigned plm_context_frames(void);        /* how many the calling thread is in */
+enum { PLM_CONTEXT_FRAMES = 256 }; /* deeper ones are only counted */
+unsigned plm_context_frames(void); /* how many the calling thread is in */
 unsigned plm_context_takes_operands(
     const void *key); /* number of its frame, from 1; 0: it keeps those of the one around it */
 int plm_context_operands(void); /* frame that has those of what runs now; 0: not known; -1: no operator runs */

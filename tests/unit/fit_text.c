@@ -140,8 +140,8 @@ static void amounts(void **state)
     struct plm_fit_table table = table_make(&fit);
     char *t = fit_text(&table, (struct plm_report_options){0}, false);
     (void)state;
-    in_order(t, (const char *[]){"FITS on 11 of 20 cards\n", "chosen", "11.6 GiB", "slice", "14.0 GiB", "10.0 GiB", "played",
-                                 "9.5 GiB", "12.0 GiB", "9.0 GiB", "1.0 GiB", "8.0 GiB", NULL});
+    in_order(t, (const char *[]){"FITS on 11 of 20 cards\n", "chosen", "11.6 GiB", "slice", "14.0 GiB", "10.0 GiB",
+                                 "played", "9.5 GiB", "12.0 GiB", "9.0 GiB", "1.0 GiB", "8.0 GiB", NULL});
     assert_null(strstr(t, "a little less"));
     free(t);
     table.minimum = 10 * GIB - MIB; /* reads as 10.0 GiB too */
