@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 
-enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2, ROWS_MANY = 14 };
+enum { WIDTH = 80, LEFT_MOST = 24, EXAMPLES_MOST = 2, ROWS_MANY = 14, RARE_MANY = 150 };
 
 /* Words from `column` on, which is where the cursor is. */
 static void print_wrapped(const char *text, int column)
@@ -109,7 +109,7 @@ int plm_help(const struct plm_command *c)
     if (c->also)
         printf("With a command, all options of %s apply as well.\n", c->also->name);
     printf("%sExamples:\n", rows ? "\n" : "");
-    print_examples(c, rows > ROWS_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
+    print_examples(c, rows > ROWS_MANY || strlen(rare) > RARE_MANY ? 1 : EXAMPLES_MOST); /* it fits a screen */
     print_exits(c);
     snprintf(more, sizeof more, *rare ? "%s; see man plimsoll-%.*s." : "%sMore in `man plimsoll-%.*s`.", rare,
              (int)strcspn(c->name, " "), c->name);
