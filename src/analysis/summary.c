@@ -388,6 +388,7 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
         break;
     case PLM_EV_NOTE: note_visit(w, e); break;
     case PLM_EV_COMMUNICATOR: communicator_visit(w, e); break;
+    case PLM_EV_GROUP: w->summary->groups++; break;
     case PLM_EV_KIND: kind_visit(w, e); break;
     case PLM_EV_SHARD: shard_visit(w->summary, e); break;
     case PLM_EV_REFUSED: refused_visit(w, e); break;

@@ -28,16 +28,44 @@
 #include "report/report.h"
 #include "stack/folder.h"
 #include "stack/topology.h"
+#include "world/launcher.h"
+
+enum { GPUS_MOST = 64 };
+
+/* How many processes a launcher's line starts on a node, each with a GPU of its own; 0: it begins with none, or does not say. */
+static int gpus_of_launcher(char **command)
+{
+    static const char *const counts[] = {"--num_processes", "--num-processes", "--num_gpus", "--num-gpus"};
+    const char *name = strrchr(command[0], '/') ? strrchr(command[0], '/') + 1 : command[0];
+    struct plm_launcher_line line;
+    unsigned gpus = 0;
+    if (plm_launcher_read(command, &line, NULL) == 0) {
+        gpus = line.per_node ? line.per_node : line.world / (line.nodes ? line.nodes : 1);
+        plm_launcher_line_free(&line);
+    }
+    if (!strcmp(name, "accelerate") || !strcmp(name, "deepspeed"))
+        for (int i = 1; command[i]; i++)
+            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
+                const size_t length = strlen(counts[k]);
+                if (strncmp(command[i], counts[k], length) != 0)
+                    continue;
+                if (command[i][length] == '=')
+                    gpus = (unsigned)strtoul(command[i] + length + 1, NULL, 10);
+                else if (!command[i][length] && command[i + 1])
+                    gpus = (unsigned)strtoul(command[i + 1], NULL, 10);
+            }
+    return gpus <= GPUS_MOST ? (int)gpus : GPUS_MOST;
+}
 
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
-static int gpus_wanted(void)
+static int gpus_visible(void)
 {
     const char *list = getenv("CUDA_VISIBLE_DEVICES");
     int most = 0;
     while (list && *list) {
         char *end;
         long index = strtol(list, &end, 10);
-        if (end == list || index < 0 || index > 63)
+        if (end == list || index < 0 || index >= GPUS_MOST)
             break;
         most = index > most ? (int)index : most;
         list = *end == ',' ? end + 1 : end;
@@ -330,6 +358,10 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     if (job->lanes)
         plm_cli_report_time_make(&time, many ? cards : &launch->gpu->card, many ? (size_t)options.cards : 1,
                                  launch->install, true, &options);
+    if (plm_cli_rank_wanted(&o->world) && job->lanes && !job->summary.groups)
+        plm_complain(PLM_EXIT_OK,
+                     "the command never joined a process group (torch.distributed): what ran is one process "
+                     "alone, not a rank of the job that --world names");
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
     plm_cli_report_time_free(&time);
@@ -501,14 +533,16 @@ static int run_check(struct plm_run *o, struct plm_cli_assume *assume)
     static const char *const workspaces[] = {"auto", "model", "none"};
     const char *workspace = getenv("PLIMSOLL_CONV_WORKSPACE");
     struct plm_error error;
+    int launched;
     if (workspace && !is_one_of(workspace, workspaces, 3))
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_cli_assume_parse(o->assume, assume, &error) < 0)
         return plm_fault(&error);
+    launched = plm_cli_rank_wanted(&o->world) ? 0 : gpus_of_launcher(o->command);
     if (plm_cli_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
         o->world.per_node = o->gpus;
     if (!o->gpus)
-        o->gpus = gpus_wanted();
+        o->gpus = launched > gpus_visible() ? launched : gpus_visible();
     if (o->until_exit)
         o->steps = 0;
     return PLM_EXIT_OK;
@@ -519,8 +553,9 @@ const struct plm_option plm_run_options[] = {
     {"gpu", 0, PLM_OPTION_TEXT, RUN(gpu), "NAME,...",
      .help = "GPU to simulate (default " PLM_RUN_CARD "), and others to judge", .complete = PLM_COMPLETE_CARDS,
      .configurable = true},
-    {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N", .help = "number of GPUs (default 1, or from CUDA_VISIBLE_DEVICES)",
-     .least = 1, .most = 64, .configurable = true, .rare = true},
+    {"gpus", 0, PLM_OPTION_NUMBER, RUN(gpus), "N",
+     .help = "number of GPUs (default: as the launcher's line, or CUDA_VISIBLE_DEVICES)", .least = 1, .most = GPUS_MOST,
+     .configurable = true, .rare = true},
     {"steps", 0, PLM_OPTION_NUMBER, RUN(steps), "N",
      .help = "stop after N steps (default: once memory repeats, 3 to 10)", .least = 1,
      .instead = "--until-exit lets the command run until it exits", .configurable = true},
@@ -676,7 +711,7 @@ const struct plm_command plm_command_run = {
     .options = run_options,
     .example = {"plimsoll run -- python train.py --batch 64",
                 "plimsoll run --gpu a100-40gb:1g.5gb --bounded -- python train.py",
-                "plimsoll run --gpus 2 --json=report.json -- torchrun --nproc-per-node 2 train.py"},
+                "plimsoll run --json=report.json -- torchrun --nproc-per-node 2 train.py"},
     .exit = {{PLM_EXIT_OK, "the command succeeded, or was stopped after its steps, and fits the card of --gpu"},
              {PLM_EXIT_NO_FIT, "does not fit"},
              {PLM_EXIT_UNTRUSTED, "confidence not high (--strict)"},
