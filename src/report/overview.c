@@ -23,7 +23,7 @@ enum {
     LABEL = 20,
     LARGE = 5,
     LINE_BYTES = 2048,
-    CODE_LEAST = 8
+    CODE_LEAST = 20
 };
 
 static const char *when_text(struct plm_at at, char *buffer, size_t size)
@@ -621,15 +621,20 @@ static void lines_shorten(struct plm_holders *h)
     }
 }
 
+/* In the `columns` that are left of the row; what is longer has a line of its own. */
 static void show_code(const struct plm_page *p, const struct plm_job_line *line, int columns)
 {
     char code[LINE_BYTES], text[2 * LINE_BYTES];
     bool plain; /* the file itself is no function */
-    if (!line || columns < CODE_LEAST)
+    if (!line || p->width < CODE_LEAST)
         return;
     plm_report_code(line, code, sizeof code);
     plain = *code && !strcmp(line->function, "<module>");
     snprintf(text, sizeof text, "%s%s%s", plain ? "" : line->function, plain || !*code ? "" : ": ", code);
+    if (plm_page_columns(p, text) > columns) {
+        fputs("\n      ", p->out);
+        columns = p->width - 6;
+    }
     plm_page_name(p, text, columns, 0);
 }
 
