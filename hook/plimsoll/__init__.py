@@ -4,14 +4,17 @@
 
     report = plimsoll.run(["python", "train.py"], gpu="rtx4090")
     report = plimsoll.load("job.plm")
+    print(report, report.peak, report.fits("t4"), report.step_ms("a100-80gb"))
     print(report["devices"][0]["peak"]["device_used"])
 
-Both return what `plimsoll report --json` prints (docs/schema/report-1.json; sizes are bytes). The program does the
-work, in processes of its own; nothing of it is loaded into this one. docs/python.md tells more.
+Both return a Report: what `plimsoll report --json` prints, as a dictionary (docs/schema/report-1.json; sizes are bytes),
+that answers further questions. The program does the work, in processes of its own; nothing of it is loaded into this
+one. docs/python.md tells more.
 """
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import shutil
@@ -19,9 +22,9 @@ import subprocess
 import tempfile
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Dict, Optional, Sequence, Union
+from typing import Any, Container, Dict, Optional, Sequence, Union
 
-__all__ = ["Error", "load", "program", "run"]
+__all__ = ["Error", "Report", "load", "program", "run"]
 
 PathName = Union[str, "os.PathLike[str]"]
 Option = Union[PathName, int, None]
@@ -33,7 +36,10 @@ class Error(Exception):
     status: its exit status (EXIT STATUS in `man plimsoll-run`): 1 the job does not fit, 3 the command failed, 5 it is tight, ...
     stderr: all that it and the command wrote to stderr, such as the command's traceback.
     report: what could be told all the same, or None.
+    said: whether the sentence is the program's own.
     """
+
+    said = True
 
     def __init__(self, sentence: str, status: int, stderr: str = "", report: Optional[Dict[str, Any]] = None) -> None:
         super().__init__(sentence)
@@ -69,40 +75,117 @@ def _words(options: Dict[str, Option]) -> list[str]:
     return words
 
 
-def _call(words: Sequence[str], stdout: int = subprocess.PIPE) -> str:
+def _call(words: Sequence[str], stdout: int = subprocess.PIPE, fine: Container[int] = (0,)) -> str:
     """What the program writes to stdout. Raises Error with its last sentence if it fails."""
     done = subprocess.run([program(), *words], stdout=stdout, stderr=subprocess.PIPE, text=True, errors="replace")
-    if done.returncode:
+    if done.returncode not in fine:
         mark = "plimsoll: "
         said = [line[len(mark):] for line in done.stderr.splitlines() if line.startswith(mark)]
         sentence = said[-1] if said else f"the program ended with status {done.returncode}"
-        raise Error(sentence, done.returncode, done.stderr)
+        error = Error(sentence, done.returncode, done.stderr)
+        error.said = bool(said)
+        raise error
     return done.stdout or ""
 
 
-def load(record: PathName, **options: Option) -> Dict[str, Any]:
+class Report(Dict[str, Any]):
+    """What `plimsoll report --json` prints, and the job record that it is of, for further questions.
+
+    As text it is the answer in a line; in a notebook, the page.
+    """
+
+    def __init__(self, document: Dict[str, Any], record: PathName, folder: Any = None) -> None:
+        super().__init__(document)
+        self.record = os.path.abspath(record)
+        self._folder = folder  # of a record that nobody named: it goes with the last Report of it
+
+    def __repr__(self) -> str:
+        return f"<plimsoll: {self['answer']['text'] if 'answer' in self else 'no GPU activity'}>"
+
+    __str__ = __repr__
+
+    def _repr_html_(self) -> str:
+        with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
+            path = Path(folder, "page.html")
+            _call(["report", "--html", str(path), "--", self.record])
+            page = path.read_text(encoding="utf-8")
+        return f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: 700px; border: 0"></iframe>'
+
+    def _ask(self, command: str, *words: str, **options: Option) -> Dict[str, Any]:
+        """The document of another sub-command. That the job does not fit, or grew, is an answer."""
+        document: Dict[str, Any] = json.loads(
+            _call([command, "--json", *_words(options), *words, self.record], fine=(0, 1, 4, 5)))
+        return document
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the card that the job uses at its peak, on the device that needs most."""
+        return max((device["peak"]["device_used"] for device in self["devices"]), default=0)
+
+    def fit(self, **options: Option) -> Dict[str, Any]:
+        """`plimsoll fit`: gpu="rtx4090,t4", margin="1GiB" (docs/schema/fit-1.json)."""
+        return self._ask("fit", **options)
+
+    def fits(self, gpu: str, *, allow_tight: bool = False, **options: Option) -> bool:
+        """Whether the job fits on a card; only with cache flushes is not, unless `allow_tight`."""
+        (row,) = self.fit(gpu=gpu, **options)["fits"]
+        if row["verdict"] == "unknown":
+            raise Error(f"cannot tell whether the job fits on {gpu}: {self['job'].get('why', 'unknown')}", 6)
+        return row["verdict"] == "fits" or (allow_tight and row["verdict"] == "tight")
+
+    def time(self, **options: Option) -> Dict[str, Any]:
+        """`plimsoll time`: gpu="rtx4090,t4", price="t4=0.35" (docs/schema/time-1.json)."""
+        return self._ask("time", **options)
+
+    def step_ms(self, gpu: Optional[str] = None) -> float:
+        """Modelled milliseconds of a step on a card; without one, on that of the run."""
+        step: float = self.time(gpu=gpu)["cards"][0]["step"]
+        return step * 1000
+
+    def tune(self, **options: Option) -> Dict[str, Any]:
+        """`plimsoll tune`: what settings of PyTorch's allocator would reserve."""
+        return self._ask("tune", **options)
+
+    def diff(self, before: Union["Report", PathName], **options: Option) -> Dict[str, Any]:
+        """`plimsoll diff`: what changed from another report, or record, to this one."""
+        return self._ask("diff", os.path.abspath(before.record if isinstance(before, Report) else before), **options)
+
+    def check(self, max: Optional[str] = None, **options: Option) -> Dict[str, Any]:
+        """`plimsoll check`: max="22GiB", or against="base.plm", max_growth="5%"; the verdict is in `verdict`."""
+        verdict: Dict[str, Any] = self._ask("check", max=max, **options)["check"]
+        return verdict
+
+    def to_dict(self) -> Dict[str, Any]:
+        """The document alone."""
+        return dict(self)
+
+
+def load(record: PathName, **options: Option) -> Report:
     """The report of a job record, as `plimsoll report --json` gives it; gpu="rtx4090,t4" names cards to judge."""
-    document: Dict[str, Any] = json.loads(_call(["report", "--json", *_words(options), "--", os.fspath(record)]))
-    return document
+    return Report(json.loads(_call(["report", "--json", *_words(options), "--", os.fspath(record)])), record)
 
 
-def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **options: Option) -> Dict[str, Any]:
+def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **options: Option) -> Report:
     """Runs a command on the virtual GPU and returns its report.
 
     Options are those of `plimsoll run`: gpu="rtx4090", steps=5, until_exit=True, bounded=True. `output` keeps the job
-    record there. What the command prints is not shown. If it fails, Error has what it wrote to stderr, and the report.
+    record there; else it lasts as long as the report. What the command prints is not shown. If it fails, Error has
+    what it wrote to stderr, and the report.
     """
     if isinstance(command, str):
         raise TypeError('the command is a list of words, such as ["python", "train.py"]')
     words = [os.fspath(word) for word in command]
-    with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
-        record = os.fspath(output) if output is not None else os.path.join(folder, "job.plm")
-        report = os.path.join(folder, "report.json")  # a run that failed leaves no record
-        try:
-            _call(["run", f"--json={report}", *_words(options), "--output", record, "--", *words], subprocess.DEVNULL)
-        except Error as error:
-            # With another status there is no answer.
-            if error.status in (1, 3, 4, 5) and os.path.exists(report):
-                error.report = json.loads(Path(report).read_bytes())
-            raise
-        return load(record)
+    folder = tempfile.TemporaryDirectory(prefix="plimsoll-")
+    record = os.fspath(output) if output is not None else os.path.join(folder.name, "job.plm")
+    document = Path(folder.name, "report.json")  # a run that failed leaves no record
+    try:
+        _call(["run", f"--json={document}", *_words(options), "--output", record, "--", *words], subprocess.DEVNULL)
+    except Error as error:
+        # With another status there is no answer.
+        if error.status in (1, 3, 4, 5) and document.exists():
+            error.report = json.loads(document.read_bytes())
+            if error.status in (1, 5) and not error.said and "answer" in error.report:
+                error.args = (error.report["answer"]["text"],)
+        folder.cleanup()
+        raise
+    return Report(load(record), record, folder)
