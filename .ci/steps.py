@@ -58,7 +58,7 @@ SUM = re.compile(r"^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$")
 
 # The groups in which something depends on the release of PyTorch, in two halves that take about as long: what runs inside of the
 # program, and what is made of its record.
-INSIDE = "attribution calls capture conformance descriptors golden imports kinds ladder large live measure releases steps traces tuning values world"
+INSIDE = "attribution calls capture conformance descriptors golden imports kinds ladder large lines live measure releases steps traces tuning values world"
 OUTSIDE = "calibrate cli estimate evaluate export files fit import pytest ranks stack time verify"
 # Those with which it can be told that a release still gives the same figures.
 FIGURES = "calls e2e golden imports"
