@@ -225,12 +225,23 @@ static size_t longest_gap(const struct plm_work_lane *lane, const struct plm_wor
     return longest;
 }
 
+/* Does the host bring a batch to the card in this step? One that stays there, as of a benchmark, is not fetched. */
+static bool step_fetches(const struct run *r, const struct plm_work_step *step)
+{
+    for (size_t i = step->first; i < step->first + step->calls; i++) {
+        const struct plm_work *work = &r->clock->works->work[r->clock->lane->call[i].work];
+        if (work->class == PLM_WORK_COPY && work->operation == PLM_COPY_HOST_TO_DEVICE)
+            return true;
+    }
+    return false;
+}
+
 static void step_run(struct run *r, const struct plm_work_step *step)
 {
     const bool fitted = r->clock->speeds->step_us > 0;
     const size_t between = !fitted ? SIZE_MAX : r->clock->measured ? longest_gap(r->clock->lane, step) : step->first;
     r->begin = fmax(r->host, all_done(r));
-    if (!r->clock->measured)
+    if (!r->clock->measured && step_fetches(r, step))
         spend(r, step->samples * r->clock->speeds->sample_us * 1e3 * r->clock->host_factor);
     for (size_t i = step->first; i < step->first + step->calls; i++) {
         if (i == between)
