@@ -95,6 +95,7 @@ static void shapes(void **state)
     check_text(FOLDED({"h.0", 9}, {"h.1", 5}, {"h.2", 9}, {"h.3", 5}, {"h.4", 9}, {"h.5", 5}),
                "h.0…4/2 x 3, h.1…5/2 x 3, ");
     check_text(FOLDED({"h.0", 9}, {"h.1", 9}, {"h.7", 9}), "h.0…7 x 3, ");
+    check_text(FOLDED({"h.0", 9}, {"h.2", 9}, {"h.7", 9}), "h.0…7 x 3, ");
     check_text(FOLDED({"h.0", 0}, {"h.1", 0}, {"h.2", 0}), "h.0…2 x 3, ");
 }
 

@@ -92,12 +92,17 @@ static void memory_take(void)
     plm_pen_block_alloc(&pen, 0, &(struct plm_ev_block_alloc){.address = at, .bytes = 3 * GIB});
 }
 
+static bool fetches; /* a step brings its samples to the card */
+
 /* A step of so many samples whose kernel takes so many ms: 125,000 floats, read and written, are 1 us. */
 static void step(uint32_t samples, double ms)
 {
     static uint32_t number;
     later();
     plm_pen_pass(&pen, 0, &(struct plm_ev_pass){plm_pen_intern(&pen, "net"), samples});
+    later();
+    if (fetches)
+        plm_pen_copy(&pen, 0, &(struct plm_ev_copy){.bytes = 8, .operation = PLM_COPY_HOST_TO_DEVICE, .async = 1});
     later();
     plm_pen_launch(&pen, 0,
                    &(struct plm_ev_launch){.name = plm_pen_intern(&pen, "vectorized_elementwise_kernel"),
@@ -211,19 +216,29 @@ static void time_of_an_epoch(void **state)
     assert_near(label(NULL).step_ms, 2); /* of the job: the mean of its three steps */
 }
 
-/* Fetching takes 8 ms for a whole batch and 2 ms for the rest; the GPU works for 5 ms and 1 ms of it. */
-static void utilization_of_an_epoch(void **state)
+static void three_steps(void)
 {
-    const struct plm_plan plan = {.batch = 8, .full = 3, .rest = 2};
-    struct plm_labels labels;
-    (void)state;
     record_open(NULL);
     memory_take();
     step(8, 1);
     step(8, 5);
     step(2, 1);
     record_close();
+}
+
+/* Fetching takes 8 ms for a whole batch and 2 ms for the rest; the GPU works for 5 ms and 1 ms of it. A batch that stays on
+   the card is not fetched. */
+static void utilization_of_an_epoch(void **state)
+{
+    const struct plm_plan plan = {.batch = 8, .full = 3, .rest = 2};
+    struct plm_labels labels;
+    (void)state;
     speeds.sample_us = 1000; /* 8 ms for 8 samples, 2 ms for 2 */
+    three_steps();
+    assert_near(label(&plan).step_ms, (3 * 5 + 1) / 4.0);
+    fetches = true;
+    three_steps();
+    fetches = false;
     labels = label(&plan);
     assert_near(labels.step_ms, (3 * 8 + 2) / 4.0);
     assert_near(labels.metric[PLM_METRIC_GPUTL], (3 * 5.0 + 1) / (3 * 8 + 2)); /* by time, not by step */

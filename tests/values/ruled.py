@@ -33,7 +33,7 @@ assert high.topk(2, largest=False).indices.min().item() == 4 and high.argmin(-1)
 assert high.topk(5, dim=1).indices[:, :4].tolist() == [[0, 1, 2, 3]] * 4
 
 # Nothing is ruled out by a number that may be above the others, or where nothing is known.
-for open_ in (scores().masked_fill(mask, 0.0), (scores().abs() - 1).masked_fill(mask, 0.0), (scores().abs() * -1).masked_fill(mask, 0.0), scores().exp().masked_fill(mask, 0.5),
+for open_ in (scores().masked_fill(mask, 0.0), (scores().abs() - 1).masked_fill(mask, 0.0), (scores().abs() * -1).masked_fill(mask, 0.0), (scores().abs() / -2.0).masked_fill(mask, 0.0), (scores().abs() + -3.0).masked_fill(mask, 0.0), scores().exp().masked_fill(mask, 0.5),
               (scores() ** 3).masked_fill(mask, 0.0), scores().abs().mul(2).sub(3).masked_fill(mask, 0.0)):
     assert open_.topk(2).indices.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]], open_.topk(2).indices.tolist()
 assert scores().topk(2).indices.tolist() == [[0, 1], [2, 3], [4, 5], [6, 7]] and scores().argmax(-1).tolist() == [0] * 4
