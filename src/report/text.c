@@ -229,7 +229,9 @@ int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_repor
     struct plm_fit_table fits = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
     const struct plm_report_asked answer = {job, &fits, options};
 
-    if (options->listed)
+    if (!job->lanes) /* nothing was done on a GPU */
+        show_headline(&p, &job->summary);
+    else if (options->listed)
         plm_listing(&p, job, plm_job_largest(job), options);
     else {
         plm_report_answer(&p, &answer, false);

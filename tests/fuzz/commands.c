@@ -231,7 +231,7 @@ static void show_check(const struct plm_job *job)
         const struct plm_limit limit = {
             .what = (enum plm_check_what)what, .pessimistic = what == PLM_CHECK_USED, .max = 1 << 20};
         const struct plm_check c =
-            job->lanes ? plm_check_job(job, &limit, NULL, true) : plm_check_error(job, "nothing");
+            job->lanes ? plm_check_job(job, &limit, NULL, true) : plm_check_error(job, &limit, "nothing");
         MUST(c.sentence[0] && !strchr(c.sentence, '\n'));
         plm_check_junit(out, &c);
         plm_check_github(out, &c);

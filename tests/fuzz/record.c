@@ -17,7 +17,7 @@ static int check_sum(uint32_t moment, uint64_t ns, const uint64_t allocated[PLM_
     (void)moment, (void)ns;
     for (int i = 0; i < PLM_CATEGORIES; i++)
         sum += allocated[i];
-    MUST(sum <= lane->peak);
+    MUST(sum <= lane->summary->allocated_peak.bytes);
     return 0;
 }
 
@@ -39,13 +39,13 @@ static void check_lane(const struct plm_job *job, struct plm_lane *lane)
     check_ladder(job, lane);
     if (!lane->moments)
         return;
-    MUST(plm_lane_peak(lane, 0, (uint32_t)lane->moments) == lane->peak_at);
+    MUST(plm_lane_peak(lane, 0, (uint32_t)lane->moments) == lane->summary->allocated_peak.moment);
     for (int key = PLM_BY_MODULE; key < PLM_KEYS; key++) {
-        holders = plm_holders_at(job, lane, lane->peak_at, (enum plm_key)key);
+        holders = plm_holders_at(job, lane, lane->summary->allocated_peak.moment, (enum plm_key)key);
         sum = 0;
         for (size_t i = 0; i < holders.count; i++)
             sum += holders.item[i].bytes;
-        MUST(sum == lane->peak);
+        MUST(sum == lane->summary->allocated_peak.bytes);
         plm_holders_free(&holders);
     }
 }
