@@ -669,6 +669,23 @@ static void version_one(void **state)
     plm_job_free(other);
 }
 
+static void nothing(void)
+{
+}
+
+/* A record of a job that used no GPU. */
+static void without_devices(void **state)
+{
+    struct plm_job *other = unit_job(nothing);
+    char *t = written(plm_report_text, other, (struct plm_report_options){.width = 80});
+    (void)state;
+    assert_int_equal(other->lanes, 0);
+    assert_ptr_equal(strstr(t, "plimsoll: 0 steps, 0 launches"), t);
+    assert_int_equal(lines(t), 1);
+    free(t);
+    plm_job_free(other);
+}
+
 static void no_blocks(void)
 {
     memory(0, 64 * MIB, PLM_RECORD_MALLOC);
@@ -721,13 +738,28 @@ static void many_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text),           cmocka_unit_test(fits),          cmocka_unit_test(widths),
-        cmocka_unit_test(answers),        cmocka_unit_test(next_commands), cmocka_unit_test(one_screen),
-        cmocka_unit_test(listings),       cmocka_unit_test(places),        cmocka_unit_test(narrow_and_colored),
-        cmocka_unit_test(words),          cmocka_unit_test(json),          cmocka_unit_test(many_devices),
-        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),    cmocka_unit_test(ends),
-        cmocka_unit_test(version_one),    cmocka_unit_test(steps_agree),   cmocka_unit_test(late_devices),
-        cmocka_unit_test(cut_jobs),       cmocka_unit_test(shares_add_up), cmocka_unit_test(many_holders),
+        cmocka_unit_test(text),
+        cmocka_unit_test(fits),
+        cmocka_unit_test(widths),
+        cmocka_unit_test(answers),
+        cmocka_unit_test(next_commands),
+        cmocka_unit_test(one_screen),
+        cmocka_unit_test(listings),
+        cmocka_unit_test(places),
+        cmocka_unit_test(narrow_and_colored),
+        cmocka_unit_test(words),
+        cmocka_unit_test(json),
+        cmocka_unit_test(many_devices),
+        cmocka_unit_test(without_devices),
+        cmocka_unit_test(without_blocks),
+        cmocka_unit_test(many_steps),
+        cmocka_unit_test(ends),
+        cmocka_unit_test(version_one),
+        cmocka_unit_test(steps_agree),
+        cmocka_unit_test(late_devices),
+        cmocka_unit_test(cut_jobs),
+        cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(many_holders),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
 }
