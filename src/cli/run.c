@@ -32,31 +32,6 @@
 
 enum { GPUS_MOST = 64 };
 
-/* How many processes a launcher's line starts on a node, each with a GPU of its own; 0: it begins with none, or does not say. */
-static int gpus_of_launcher(char **command)
-{
-    static const char *const counts[] = {"--num_processes", "--num-processes", "--num_gpus", "--num-gpus"};
-    const char *name = strrchr(command[0], '/') ? strrchr(command[0], '/') + 1 : command[0];
-    struct plm_launcher_line line;
-    unsigned gpus = 0;
-    if (plm_launcher_read(command, &line, NULL) == 0) {
-        gpus = line.per_node ? line.per_node : line.world / (line.nodes ? line.nodes : 1);
-        plm_launcher_line_free(&line);
-    }
-    if (!strcmp(name, "accelerate") || !strcmp(name, "deepspeed"))
-        for (int i = 1; command[i]; i++)
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-                const size_t length = strlen(counts[k]);
-                if (strncmp(command[i], counts[k], length) != 0)
-                    continue;
-                if (command[i][length] == '=')
-                    gpus = (unsigned)strtoul(command[i] + length + 1, NULL, 10);
-                else if (!command[i][length] && command[i + 1])
-                    gpus = (unsigned)strtoul(command[i + 1], NULL, 10);
-            }
-    return gpus <= GPUS_MOST ? (int)gpus : GPUS_MOST;
-}
-
 /* How many GPUs the user's CUDA_VISIBLE_DEVICES takes for granted. */
 static int gpus_visible(void)
 {
@@ -221,7 +196,7 @@ static const struct plm_fit_row *best_of(const struct plm_fit_table *table, cons
     const struct plm_fit_row *best = NULL;
     for (size_t i = 0; i < table->rows; i++) {
         const struct plm_fit_row *row = &table->row[i];
-        if (options->asked >> (row->card - options->card) & 1 && (!best || row->answer.verdict < best->answer.verdict))
+        if (plm_report_asks(options, row) && (!best || row->answer.verdict < best->answer.verdict))
             best = row;
     }
     return best;
@@ -538,7 +513,7 @@ static int run_check(struct plm_run *o, struct plm_cli_assume *assume)
         return plm_complain(PLM_EXIT_USAGE, "PLIMSOLL_CONV_WORKSPACE is auto, model or none");
     if (o->assume && plm_cli_assume_parse(o->assume, assume, &error) < 0)
         return plm_fault(&error);
-    launched = plm_cli_rank_wanted(&o->world) ? 0 : gpus_of_launcher(o->command);
+    launched = plm_cli_rank_wanted(&o->world) ? 0 : plm_launcher_gpus(o->command, GPUS_MOST);
     if (plm_cli_rank_wanted(&o->world) && o->gpus && !o->world.per_node && !o->world.nodes)
         o->world.per_node = o->gpus;
     if (!o->gpus)

@@ -32,9 +32,9 @@ __attribute__((format(printf, 2, 3))) static void add(struct line *line, const c
     va_end(arguments);
 }
 
-static bool is_asked(const struct plm_report_asked *a, const struct plm_fit_row *row)
+bool plm_report_asks(const struct plm_report_options *options, const struct plm_fit_row *row)
 {
-    return a->options->asked >> (row->card - a->options->card) & 1;
+    return options->asked >> (row->card - options->card) & 1;
 }
 
 /* " (10.0-10.3)", in the unit of the amount before it; "" where both ends read alike. */
@@ -157,7 +157,6 @@ static void add_smallest(const struct plm_page *p, const struct plm_report_asked
 /* Nobody asked about a card. */
 static struct line line_of_need(const struct plm_page *p, const struct plm_report_asked *a, bool brief)
 {
-    const struct plm_ladder ladder = plm_ladder_job(a->job, NULL);
     const struct plm_need *n = &a->fits->need;
     const struct plm_fit_known known = plm_fit_known(a->job);
     struct line line = {.ink = PLM_INK_BOLD};
@@ -167,8 +166,8 @@ static struct line line_of_need(const struct plm_page *p, const struct plm_repor
         return line;
     }
     if (!brief)
-        range_text(p, range, n->need ? n->low : ladder.low, n->need ? n->high : ladder.high);
-    add(&line, "NEEDS %s%s", plm_page_amount(p, need, sizeof need, n->need ? n->need : ladder.device_used), range);
+        range_text(p, range, n->low, n->high);
+    add(&line, "NEEDS %s%s", plm_page_amount(p, need, sizeof need, n->need), range);
     add_smallest(p, a, &line);
     if (!brief && a->options->time && a->options->time->rows)
         add_step(a, a->options->time->row[0].card, brief, true, &line);
@@ -230,7 +229,7 @@ void plm_report_answer(const struct plm_page *p, const struct plm_report_asked *
         return;
     }
     for (size_t i = 0; i < a->fits->rows; i++) {
-        if (!is_asked(a, &a->fits->row[i]))
+        if (!plm_report_asks(a->options, &a->fits->row[i]))
             continue;
         line = line_of_card(p, a, &a->fits->row[i], brief);
         line_show(p, &line);
@@ -244,7 +243,7 @@ static const struct plm_fit_row *first_asked(const struct plm_report_asked *a)
 {
     const struct plm_fit_row *first = NULL;
     for (size_t i = 0; a->options->asked && i < a->fits->rows; i++)
-        if (is_asked(a, &a->fits->row[i]) && (!first || a->fits->row[i].card < first->card))
+        if (plm_report_asks(a->options, &a->fits->row[i]) && (!first || a->fits->row[i].card < first->card))
             first = &a->fits->row[i];
     return first;
 }

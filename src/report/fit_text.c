@@ -134,12 +134,12 @@ static void show_unknown(const struct plm_page *p, const struct plm_fit_table *t
 static const char *remark_text(const struct plm_page *p, const struct plm_fit_row *row, char *out, size_t size)
 {
     const struct plm_fit_answer *a = &row->answer;
-    char lacks[32], takes[32];
+    char lacks[32], takes[48];
     int n = 0;
 #define SAY(...) (n += n < (int)size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
     out[0] = '\0';
-    if (plm_takes_less(row))
-        SAY("uses %s", plm_page_amount(p, takes, sizeof takes, a->takes));
+    if (*plm_takes_text(p, row, takes))
+        SAY("%s", takes);
     else if (a->verdict == PLM_TIGHT && a->retries)
         SAY("flushes the cache %llu time%s", (unsigned long long)a->retries, a->retries == 1 ? "" : "s");
     else if (a->in_range)

@@ -534,10 +534,12 @@ void plm_overview_steps(const struct plm_page *p, const struct plm_lane *lane)
 /* What else there is to say of a verdict. */
 static void fit_remark(const struct plm_page *p, const struct plm_fit_row *row)
 {
-    char lacks[32];
+    char lacks[32], takes[48];
     if (row->better[0])
         fprintf(p->out, "; %s with %s", plm_verdict_name(row->then.verdict), row->better);
-    else if (!plm_takes_row(p, row, "; ") && row->answer.verdict == PLM_TIGHT && row->answer.retries)
+    else if (*plm_takes_text(p, row, takes))
+        fprintf(p->out, "; %s", takes);
+    else if (row->answer.verdict == PLM_TIGHT && row->answer.retries)
         fputs("; flushes its cache", p->out);
     if (row->lacks)
         fprintf(p->out, "; has no %s", plm_fit_lacks_text(row->lacks, lacks));

@@ -44,6 +44,9 @@ struct plm_report_options {
     const struct plm_check *check; /* of `check`: the verdict on a limit, for JSON; NULL: none was asked for */
 };
 
+/* Whether the user asked about the card of a row that is of options->card. */
+bool plm_report_asks(const struct plm_report_options *options, const struct plm_fit_row *row);
+
 /* The page that the text formats draw on. */
 struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *options);
 
@@ -85,12 +88,12 @@ const char *plm_report_allocator(const struct plm_job *job);
 void plm_report_remarks(struct plm_json *json, const struct plm_fit_row *row);
 
 /* takes.c: what a job takes of a card where it cannot have all it would. As fields of an object: `takes` (absent if the
-   job does not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As a remark on a row, "takes
-   11.2 GiB"; false if that is no less than it would take. Of the card that was played: "rtx3060: takes 11.2 GiB of
+   job does not complete, or nothing was replayed), `would_take`, `workspace_fallbacks`. As a remark on a row, "uses
+   11.2 GiB"; "" if that is no less than it would take. Of the card that was played: "rtx3060: takes 11.2 GiB of
    11.6 GiB, would take 15.8 GiB if it could", where that differs. */
 void plm_report_takes(struct plm_json *json, const struct plm_fit_row *row);
 bool plm_takes_less(const struct plm_fit_row *row);
-bool plm_takes_row(const struct plm_page *page, const struct plm_fit_row *row, const char *before);
+const char *plm_takes_text(const struct plm_page *page, const struct plm_fit_row *row, char out[48]);
 void plm_takes_played(const struct plm_page *page, const struct plm_job *job, const struct plm_report_options *options);
 
 #endif

@@ -31,13 +31,13 @@ bool plm_takes_less(const struct plm_fit_row *row)
     return is_visible(row->answer.takes, row->need);
 }
 
-bool plm_takes_row(const struct plm_page *p, const struct plm_fit_row *row, const char *before)
+const char *plm_takes_text(const struct plm_page *p, const struct plm_fit_row *row, char out[48])
 {
     char takes[32];
-    if (!plm_takes_less(row))
-        return false;
-    fprintf(p->out, "%suses %s", before, plm_page_amount(p, takes, sizeof takes, row->answer.takes));
-    return true;
+    out[0] = '\0';
+    if (plm_takes_less(row))
+        snprintf(out, 48, "uses %s", plm_page_amount(p, takes, sizeof takes, row->answer.takes));
+    return out;
 }
 
 static const struct plm_card *card_played(const struct plm_job *job, const struct plm_report_options *o)

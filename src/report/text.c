@@ -222,30 +222,34 @@ struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *
     return (struct plm_page){.out = out, .bytes = o->bytes, .color = o->color, .utf8 = o->utf8, .width = o->width};
 }
 
+/* The answer, what it rests on, and the answer again. */
+static void show_report(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
+{
+    struct plm_fit_table fits = plm_fit_report(job, options->card, (size_t)options->cards);
+    const struct plm_report_asked answer = {job, &fits, options};
+    plm_report_answer(p, &answer, false);
+    if (options->full)
+        show_headline(p, &job->summary);
+    (options->full ? show_full : show_screen)(p, job, plm_job_largest(job), &fits, options);
+    if (options->record)
+        next_command(p,
+                     !options->full    ? "More: plimsoll report --full"
+                     : job->attributed ? "\nMore: plimsoll report --by module"
+                                       : "\nMore: plimsoll report --json",
+                     options->record);
+    plm_report_answer(p, &answer, true);
+    plm_fit_table_free(&fits);
+}
+
 int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                     struct plm_error *error)
 {
     const struct plm_page p = plm_report_page_for(out, options);
-    struct plm_fit_table fits = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
-    const struct plm_report_asked answer = {job, &fits, options};
-
     if (!job->lanes) /* nothing was done on a GPU */
         show_headline(&p, &job->summary);
     else if (options->listed)
         plm_listing(&p, job, plm_job_largest(job), options);
-    else {
-        plm_report_answer(&p, &answer, false);
-        if (options->full)
-            show_headline(&p, &job->summary);
-        (options->full ? show_full : show_screen)(&p, job, plm_job_largest(job), &fits, options);
-        if (options->record)
-            next_command(&p,
-                         !options->full    ? "More: plimsoll report --full"
-                         : job->attributed ? "\nMore: plimsoll report --by module"
-                                           : "\nMore: plimsoll report --json",
-                         options->record);
-        plm_report_answer(&p, &answer, true);
-    }
-    plm_fit_table_free(&fits);
+    else
+        show_report(&p, job, options);
     return fflush(out) || ferror(out) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;
 }

@@ -29,6 +29,10 @@ int plm_launcher_read(char *const *command, struct plm_launcher_line *out, struc
 char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm_world_rank *rank);
 void plm_launcher_line_free(struct plm_launcher_line *line);
 
+/* How many processes a launcher's line starts on a node, each with a GPU of its own, up to `most`; 0: the line begins with no
+   launcher, or does not say. The lines of accelerate and deepspeed are read for that too. */
+int plm_launcher_gpus(char *const *command, int most);
+
 /* How many nodes a list names, as Slurm writes them: "a[01-04,7],b". 0, or PLM_EINVAL with a sentence. */
 int plm_launcher_nodes(const char *list, unsigned *count, struct plm_error *error);
 

@@ -12,35 +12,23 @@
 #include "record/create.h"
 #include "record/pen.h"
 #include "time/speeds.h"
+#include "round_card.h"
 #include "unit.h"
 
 #define assert_near(a, b) assert_true(fabs((double)(a) - (double)(b)) <= 2e-3 * fabs((double)(b)))
 
-/* 1000 bytes a ns. */
-static const struct plm_card round_card = {.id = "round",
-                                           .architecture = "round",
-                                           .sms = 10,
-                                           .bandwidth_gbs = 1000,
-                                           .fp32_tflops = 10,
-                                           .max_threads_per_sm = 2048,
-                                           .max_blocks_per_sm = 32,
-                                           .memory_total = 8 * GIB,
-                                           .memory_usable = 8 * GIB};
 static struct plm_card card;
 static struct plm_speeds speeds;
 
 static int begin(void **state)
 {
     (void)state;
-    card = round_card;
-    speeds = (struct plm_speeds){.name = "plain"};
-    for (size_t i = 0; i < PLM_SPEEDS; i++)
-        plm_speed_set(&speeds, &plm_speed[i], fmin(fmax(1, plm_speed[i].least), plm_speed[i].most));
+    card = round_card; /* 1000 bytes a ns */
+    card.memory_total = card.memory_usable = 8 * GIB;
+    speeds = round_speeds();
     speeds.launch_us = speeds.copy_call_us = speeds.wait_us = speeds.step_us = speeds.latency_us = speeds.tail_us = 0;
     speeds.gap_us = speeds.floor_us = speeds.clock_full = 0;
     speeds.forward_call_us = speeds.backward_call_us = speeds.optimizer_call_us = speeds.sample_us = 0;
-    speeds.thread_bytes = 1024;
-    speeds.memory_latency_ns = 10;
     speeds.queue_launches = 1024;
     return 0;
 }
