@@ -44,6 +44,32 @@ static void test_table_cells(void **state)
     plm_csv_free(&t);
 }
 
+static void test_table_reals(void **state)
+{
+    static const struct {
+        const char *text;
+        bool good;
+        double value;
+    } cells[] = {{"1e18", true, 1e18}, {"-1e18", true, -1e18}, {"", true, 0},     {"-2.5", true, -2.5},
+                 {"1.1e18", false, 0}, {"-1e19", false, 0},    {"inf", false, 0}, {"nan", false, 0},
+                 {"1x", false, 0},     {"1e999", false, 0}};
+    struct plm_error error;
+    struct plm_csv t;
+    char text[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        double value = 7;
+        snprintf(text, sizeof text, "a,b\nx,%s\n", cells[i].text);
+        assert_int_equal(plm_csv_read(file("real.csv", text), &t, &error), 0);
+        assert_int_equal(plm_csv_real(&t, 0, 1, &value, &error), cells[i].good ? 0 : PLM_EFORMAT);
+        if (cells[i].good)
+            assert_true(value == cells[i].value);
+        else
+            assert_non_null(strstr(error.text, ":2: b is "));
+        plm_csv_free(&t);
+    }
+}
+
 static void test_table_bad(void **state)
 {
     static const struct {
@@ -494,13 +520,21 @@ static void test_workloads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table_cells),    cmocka_unit_test(test_table_bad),
-        cmocka_unit_test(test_table_put),      cmocka_unit_test(test_table_lines),
-        cmocka_unit_test(test_table_formulas), cmocka_unit_test(test_truth),
-        cmocka_unit_test(test_truth_bad),      cmocka_unit_test(test_quantiles),
-        cmocka_unit_test(test_metrics),        cmocka_unit_test(test_metrics_in_part),
-        cmocka_unit_test(test_conserved),      cmocka_unit_test(test_interval_of_known),
-        cmocka_unit_test(test_early),          cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_table_cells),
+        cmocka_unit_test(test_table_bad),
+        cmocka_unit_test(test_table_reals),
+        cmocka_unit_test(test_table_put),
+        cmocka_unit_test(test_table_lines),
+        cmocka_unit_test(test_table_formulas),
+        cmocka_unit_test(test_truth),
+        cmocka_unit_test(test_truth_bad),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_metrics),
+        cmocka_unit_test(test_metrics_in_part),
+        cmocka_unit_test(test_conserved),
+        cmocka_unit_test(test_interval_of_known),
+        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_bounded),
         cmocka_unit_test(test_workloads),
     };
     return RUN(tests);
