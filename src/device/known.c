@@ -6,12 +6,14 @@
 #include "device/internal.h"
 #include "device/space.h"
 
-enum { WORD = 64 }; /* bytes of memory that a word of bits stands for */
+enum { WORD = 64, CHUNK = 256 * WORD }; /* bytes of memory that a word of bits, and a count of words, stand for */
+_Static_assert(PLM_PAGE % CHUNK == 0, "a chunk lies in one page");
 
 enum plane { KNOWN, ASSUMED, PLANES };
 
 struct known {
     _Atomic uint64_t bits[PLANES][PLM_PAGE / WORD];
+    _Atomic uint32_t used[PLANES][PLM_PAGE / CHUNK]; /* words of a chunk that are not 0: most large tensors have none */
     struct known *next; /* of all that there are; they stay */
 };
 
@@ -45,24 +47,50 @@ static struct known *bits_of(struct page *p, bool wanted)
     return made;
 }
 
-enum action { TEST, SET, CLEAR };
+enum action { ALL, NONE, SET, CLEAR };
 
-/* Of the bytes from `low` to before `high`; whether all of them were. */
-static bool bits_do(struct known *k, enum plane plane, uint32_t low, uint32_t high, enum action action)
+/* A word that gets its first bit, or loses its last one, is counted by the thread that did it. */
+static void word_do(struct known *k, enum plane plane, size_t word, uint64_t mask, enum action action)
 {
-    bool was = true;
+    _Atomic uint64_t *bits = &k->bits[plane][word];
+    _Atomic uint32_t *used = &k->used[plane][word / (CHUNK / WORD)];
+    uint64_t had;
+    if (action == SET) {
+        if (!atomic_fetch_or_explicit(bits, mask, memory_order_relaxed))
+            atomic_fetch_add_explicit(used, 1, memory_order_relaxed);
+    } else {
+        had = atomic_fetch_and_explicit(bits, ~mask, memory_order_relaxed);
+        if (had && !(had & ~mask))
+            atomic_fetch_sub_explicit(used, 1, memory_order_relaxed);
+    }
+}
+
+/* Of the bytes from `low` to before `high`, which lie in one chunk. ALL, NONE: whether it is so of them. */
+static bool chunk_do(struct known *k, enum plane plane, uint32_t low, uint32_t high, enum action action)
+{
+    if (action != SET && !atomic_load_explicit(&k->used[plane][low / CHUNK], memory_order_relaxed))
+        return action != ALL;
     for (size_t word = low / WORD; word * WORD < high; word++) {
         const uint64_t mask = word_mask(low, high, word);
-        const uint64_t have = atomic_load_explicit(&k->bits[plane][word], memory_order_relaxed);
-        was &= (have & mask) == mask;
-        if (action == SET && (have & mask) != mask)
-            atomic_fetch_or_explicit(&k->bits[plane][word], mask, memory_order_relaxed);
-        else if (action == CLEAR && have & mask)
-            atomic_fetch_and_explicit(&k->bits[plane][word], ~mask, memory_order_relaxed);
-        else if (action == TEST && !was)
+        const uint64_t have = atomic_load_explicit(&k->bits[plane][word], memory_order_relaxed) & mask;
+        if ((action == ALL && have != mask) || (action == NONE && have))
             return false;
+        if ((action == SET && have != mask) || (action == CLEAR && have))
+            word_do(k, plane, word, mask, action);
     }
-    return was;
+    return true;
+}
+
+/* The same of any part of a page. */
+static bool bits_do(struct known *k, enum plane plane, uint32_t low, uint32_t high, enum action action)
+{
+    while (low < high) {
+        const uint32_t end = low - low % CHUNK + CHUNK, to = end < high ? end : high;
+        if (!chunk_do(k, plane, low, to, action))
+            return false;
+        low = to;
+    }
+    return true;
 }
 
 static bool exported(struct page *p)
@@ -78,7 +106,7 @@ static bool range_do(enum plane plane, uint64_t address, uint64_t bytes, enum ac
         const uint32_t low = plm_space_page_offset(address);
         const uint64_t part = PLM_PAGE - low < bytes ? PLM_PAGE - low : bytes;
         struct known *k = p && !(action == SET && exported(p)) ? bits_of(p, action == SET) : NULL;
-        if (k ? !bits_do(k, plane, low, (uint32_t)(low + part), action) && action == TEST : action == TEST)
+        if (k ? !bits_do(k, plane, low, (uint32_t)(low + part), action) : action == ALL)
             return false;
         address += part;
         bytes -= part;
@@ -88,7 +116,7 @@ static bool range_do(enum plane plane, uint64_t address, uint64_t bytes, enum ac
 
 bool plm_known(uint64_t address, uint64_t bytes)
 {
-    return bytes <= PLM_BACKED_MAX && plm_memory_backed(address, bytes) && range_do(KNOWN, address, bytes, TEST);
+    return bytes <= PLM_BACKED_MAX && plm_memory_backed(address, bytes) && range_do(KNOWN, address, bytes, ALL);
 }
 
 void plm_known_set(uint64_t address, uint64_t bytes)
@@ -128,6 +156,10 @@ static uint64_t run_of(enum plane plane, uint64_t address, uint64_t most, bool *
         *known = false;
         return PLM_PAGE - at < most ? PLM_PAGE - at : most;
     }
+    if (!atomic_load_explicit(&k->used[plane][at / CHUNK], memory_order_relaxed)) {
+        *known = false;
+        return CHUNK - at % CHUNK < most ? CHUNK - at % CHUNK : most;
+    }
     bits = atomic_load_explicit(&k->bits[plane][at / WORD], memory_order_relaxed) >> at % WORD;
     *known = bits & 1;
     bits = *known ? ~bits : bits;
@@ -149,12 +181,7 @@ uint64_t plm_known_first(uint64_t address, uint64_t bytes)
 
 static bool plane_any(enum plane plane, uint64_t address, uint64_t bytes)
 {
-    bool is = false;
-    if (bytes > PLM_BACKED_MAX || !plm_memory_backed(address, bytes))
-        return false;
-    for (uint64_t at = 0; !is && at < bytes;)
-        at += run_of(plane, address + at, bytes - at, &is);
-    return is;
+    return bytes <= PLM_BACKED_MAX && plm_memory_backed(address, bytes) && !range_do(plane, address, bytes, NONE);
 }
 
 bool plm_known_any(uint64_t address, uint64_t bytes)

@@ -1,5 +1,6 @@
 /* Which bytes of the card are known: a bit for each, whatever the page. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/error.h"
 #include "device/device.h"
@@ -40,6 +41,72 @@ static void each_byte_by_itself(void **state)
     assert_true(plm_known(at + 101, 30));
     assert_true(plm_known_any(at, 62));
     assert_false(plm_known_any(at, 61));
+    plm_mem_free(at);
+}
+
+/* ---- against an array with a byte for each ---- */
+
+enum { FEW = 6, SPAN = 2 << 20, ROUNDS = 4000 };
+static unsigned char plain[SPAN]; /* 1: known, 2: assumed too */
+
+/* Ranges that begin and end near words, chunks and pages as often as anywhere. */
+static uint64_t drawn(uint64_t below)
+{
+    static const uint64_t near[] = {64, 4096, 16384, 65536};
+    const uint64_t any = (uint64_t)rand() * 31 + (uint64_t)rand(), grid = near[rand() % 4];
+    const uint64_t at = rand() % 2 ? any : any / grid * grid + (uint64_t)(rand() % 3);
+    return at % below;
+}
+
+static uint64_t plain_first(uint64_t from, uint64_t bytes, bool known)
+{
+    uint64_t n = 0;
+    while (n < bytes && !plain[from + n] == !known)
+        n++;
+    return n;
+}
+
+static bool plain_assumed(uint64_t from, uint64_t bytes)
+{
+    return memchr(plain + from, 2, bytes) != NULL;
+}
+
+static void known_as_plain(uint64_t at, uint64_t from, uint64_t bytes)
+{
+    assert_int_equal(plm_known(at + from, bytes), plain_first(from, bytes, true) == bytes);
+    assert_int_equal(plm_known_any(at + from, bytes), plain_first(from, bytes, false) < bytes);
+    assert_int_equal(plm_known_first(at + from, bytes), plain_first(from, bytes, true));
+    assert_int_equal(plm_known_assumed(at + from, bytes), plain_assumed(from, bytes));
+}
+
+static void any_order_is_as_with_plain_bytes(void **state)
+{
+    const uint64_t at = take(SPAN);
+    (void)state;
+    srand(7);
+    memset(plain, 0, sizeof plain);
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t from = drawn(SPAN - 1), most = SPAN - from,
+                       bytes = 1 + drawn(rand() % 4   ? most
+                                         : most < 300 ? most
+                                                      : 300);
+        const int what = rand() % FEW;
+        if (what < 2) {
+            plm_known_set(at + from, bytes);
+            memset(plain + from, 1, bytes);
+        } else if (what < 4) {
+            plm_known_clear(at + from, bytes);
+            memset(plain + from, 0, bytes);
+        } else if (what == 4) {
+            plm_known_set(at + from, bytes);
+            plm_known_assume(at + from, bytes);
+            memset(plain + from, 2, bytes);
+        }
+        known_as_plain(at, from, bytes);
+        known_as_plain(at, drawn(SPAN - 400), 1 + drawn(399));
+    }
+    plm_known_forget();
+    assert_false(plm_known_any(at, SPAN));
     plm_mem_free(at);
 }
 
@@ -137,6 +204,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_byte_by_itself),
+        cmocka_unit_test(any_order_is_as_with_plain_bytes),
         cmocka_unit_test(a_copy_carries_it),
         cmocka_unit_test(memory_that_was_given_back_is_not_known),
         cmocka_unit_test(what_follows_from_an_assumption_is_marked),
