@@ -62,3 +62,8 @@ export function placeTip(tip, box, x, y) {
   const top = Math.min(Math.max(0, y - tip.offsetHeight / 2), Math.max(0, box.clientHeight - tip.offsetHeight));
   tip.style.transform = `translate(${Math.round(Math.max(0, left))}px, ${Math.round(top)}px)`;
 }
+
+/* A sentence of the program: what stands between backticks is something to type. */
+export function prose(text) {
+  return text.split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
+}

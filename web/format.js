@@ -34,3 +34,24 @@ export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one
 
 /* "zero_grad" → "zero grad" */
 export const words = (name) => name.replaceAll("_", " ");
+
+const baseName = (path) => path.slice(path.lastIndexOf("/") + 1);
+const isPython = (word) => /^python[\d.]*$/.test(baseName(word));
+
+/* What a command runs, without the interpreter and its options: ["-u", "train.py"] begins at "train.py". */
+function behindInterpreter(command) {
+  let i = 1;
+  while (i < command.length - 1 && /^-[^mc]/.test(command[i])) i += /^-[WX]$/.test(command[i]) ? 2 : 1;
+  return command[i] === "-m" && command[i + 1] ? command.slice(i + 1) : command.slice(i);
+}
+
+/* The command as people name it: a script instead of the path of the interpreter that runs it. */
+export function shortCommand(command) {
+  const words_ = isPython(command[0]) && command.length > 1 ? behindInterpreter(command) : [baseName(command[0]), ...command.slice(1)];
+  return (words_[0] === "-c" ? ["python", ...words_] : words_).join(" ");
+}
+
+export function scriptName(command) {
+  const inner = isPython(command[0]) && command.length > 1 ? behindInterpreter(command) : command;
+  return inner[0] === "-c" ? "python -c" : baseName(inner.find((word) => word.endsWith(".py")) ?? inner[0]);
+}

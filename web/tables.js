@@ -1,12 +1,13 @@
 /* The answer at the top, the cards and the steps. */
 
 import uPlot from "uplot";
-import { byId, color, el, fill, fillTable } from "./dom.js";
-import { count, plural, size, words } from "./format.js";
+import { capacityParts, drawCapacity } from "./capacity.js";
+import { byId, color, el, fill, fillTable, prose } from "./dom.js";
+import { count, plural, scriptName, shortCommand, size, words } from "./format.js";
 import { indexNear } from "./data.js";
 import { sizeTicks, tickText } from "./timeline.js";
 
-const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "unknown" };
+export const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "unknown" };
 const ROWS_FIRST = 100; /* the others when they are asked for */
 const CHART_FROM = 13; /* steps; fewer are read better in the table alone */
 
@@ -25,20 +26,44 @@ function factsLine(page) {
 }
 
 export function drawAnswer(page, lane) {
-  const words_ = page.job.command.length ? page.job.command : [page.record];
-  fill(byId("command"), words_.join(" "));
-  byId("command").title = words_.join(" ");
+  const command = page.job.command.length ? page.job.command : [page.record];
+  fill(byId("command"), shortCommand(command));
+  byId("command").title = command.join(" ");
   fill(byId("facts"), factsLine(page));
-  document.title = `plimsoll: ${words_.join(" ")}`;
   byId("peak").dataset.bytes = lane.peak.allocated;
-  const [number, unit] = size(lane.peak.allocated).split(" ");
-  fill(byId("peak"), number, " ", el("small", {}, unit));
+  fill(byId("peak"), size(lane.peak.allocated));
   fill(byId("peak-exact"), `${count(lane.peak.allocated)} bytes`);
   byId("unknown").hidden = page.job.known;
-  fill(byId("unknown"), el("strong", {}, "The job's peak is unknown: "), `${page.job.why ?? ""}. The figures cover what ran.`);
+  fill(byId("unknown"), el("strong", {}, "The job's peak is unknown: "), ...prose(`${page.job.why ?? ""}. The figures cover what ran.`));
+  drawNeed(page, lane, command);
   drawWhere(page, lane);
   drawLadder(lane);
   drawTrust(page);
+}
+
+/* The card that was asked about, or that of the run. */
+export const askedCard = (page) => page.gpus.find((gpu) => gpu.id === (page.time.card ?? page.gpu)) ?? page.gpus.find((gpu) => gpu.id === page.gpu);
+
+/* The smallest whole card that is enough: what to ask for if another was looked at. */
+function smallestEnough(page) {
+  return page.gpus.find((gpu) => !gpu.mig && !gpu.shared && !gpu.lacks && gpu.verdict === "fits");
+}
+
+/* What the job needs, of what the card has: of the rank that is shown; the verdict is that of the whole job. */
+function drawNeed(page, lane, command) {
+  const card = askedCard(page);
+  const least = smallestEnough(page);
+  const need = lane.peak.device_used;
+  document.title = `${scriptName(command)}: ${page.job.known ? size(need) : "peak unknown"}${card ? `, ${VERDICTS[card.verdict]} on ${card.id}` : ""} – plimsoll`;
+  byId("need").dataset.bytes = need;
+  fill(byId("verdict"), card && el("span", { class: `pill ${card.verdict}` }, VERDICTS[card.verdict]));
+  fill(byId("verdict-card"), card ? `on ${card.name}` : "needs");
+  fill(byId("need"), size(need));
+  fill(byId("need-of"), card ? `of ${size(card.usable)} usable` : "");
+  fill(byId("range"), `between ${size(lane.low)} and ${size(lane.high)}${page.lanes.length > 1 ? `, rank ${lane.rank}, device ${lane.device}` : ""}`);
+  fill(byId("fit-answer"), [card?.takes && `On this card it uses ${size(card.takes)}, and ${size(card.need)} where there is more.`,
+    least && least !== card && `The smallest card that it fits on: ${least.id} (${size(least.usable)} usable).`].filter(Boolean).join(" "));
+  drawCapacity(byId("capacity"), { need, low: lane.low, high: lane.high, parts: capacityParts(lane), card });
 }
 
 function drawWhere(page, lane) {
@@ -59,17 +84,12 @@ function drawLadder(lane) {
       el("td", { class: "track" }, bar), el("td", { class: "dim" }, rung.how));
   });
   fill(byId("ladder"), byId("ladder").querySelector("caption"), el("tbody", {}, ...rows));
-  fill(byId("range"), `between ${size(lane.low)} and ${size(lane.high)}`);
 }
 
 function drawTrust(page) {
   const { level, reasons, grounds } = page.confidence;
   fill(byId("confidence"), el("span", { class: `pill ${level}` }, level));
-  fill(byId("reasons"), ...(reasons.length ? reasons : [grounds]).map((reason) => el("li", {}, reason)));
-  const own = page.gpus.find((gpu) => gpu.id === page.gpu);
-  fill(byId("fit-label"), own ? `On ${own.id}` : "");
-  fill(byId("fit-answer"), ...(own ? [el("span", { class: `pill ${own.verdict}` }, VERDICTS[own.verdict]),
-    own.takes ? ` uses ${size(own.takes)} of ${size(own.usable)} usable, would use ${size(own.need)} on a larger GPU` : own.need ? ` needs ${size(own.need)} of ${size(own.usable)} usable` : ` of ${size(own.usable)} usable`] : []));
+  fill(byId("reasons"), ...(reasons.length ? reasons : [grounds]).map((reason) => el("li", {}, ...prose(reason))));
 }
 
 /* ---- cards ---- */

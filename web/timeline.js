@@ -5,10 +5,11 @@ import { byId, color, el, fill, fillTable, lazyTable, placeTip, pressed } from "
 import { count, duration, percent, size, words } from "./format.js";
 import { STACK, indexAt, indexNear, stepIndex, stepText } from "./data.js";
 
-const HEIGHT = 410;
+const HEIGHT = 430;
 const STRIP = 15; /* css pixels of the phase strip, which lies above the plot */
 const STEPS = 17; /* and of the line with the steps' numbers, above the strip */
-const FARTHEST_LINE = 2.5; /* a capacity above this multiple of the highest point is told at the edge instead */
+const LABEL = 16; /* css pixels: the height of a card's label */
+const FARTHEST_LINE = 1.35; /* a card with more than this multiple of what the job uses is told at the edge instead */
 
 let chart;
 let page;
@@ -104,8 +105,8 @@ function options(width) {
     cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true }, bind: { dblclick: () => () => reset() } },
     scales: { x: { time: false }, y: { range: () => [0, highest()] } },
     axes: [
-      { ...axis, values: (u, ticks) => ticks.map((t) => (state.axis === "time" ? duration(t) : count(t))), space: 90, size: 34 },
-      { ...axis, splits: sizeTicks, values: (u, ticks) => ticks.map(tickText), size: 72 },
+      { ...axis, label: state.axis === "time" ? "time since the record was made" : "allocator events", labelSize: 20, labelFont: axis.font, values: (u, ticks) => ticks.map((t) => (state.axis === "time" ? duration(t) : count(t))), space: 90, size: 34 },
+      { ...axis, label: "memory of the card", labelSize: 20, labelFont: axis.font, splits: sizeTicks, values: (u, ticks) => ticks.map(tickText), size: width < 500 ? 58 : 66 },
     ],
     series: [
       {},
@@ -124,7 +125,7 @@ function clipped(u, draw) {
   const context = u.ctx;
   context.save();
   context.beginPath();
-  context.rect(u.bbox.left, 0, u.bbox.width, u.bbox.top + u.bbox.height);
+  context.rect(u.bbox.left, 0, u.bbox.width, u.bbox.top + u.bbox.height + pixels(8)); /* with the cursor's foot */
   context.clip();
   draw(context);
   context.restore();
@@ -220,35 +221,44 @@ function drawSteps(u, context, { ends, stride }) {
   });
 }
 
+/* The place for a label nearest to its line that no other label has: above it or below, then further right, then further
+   down. In css pixels, from the plot's top left. */
+function freePlace(taken, width, y, room) {
+  const overlaps = (x, top) => taken.some((one) => x < one.x + one.width + 6 && one.x < x + width + 6 && top < one.top + LABEL && one.top < top + LABEL);
+  for (let away = 0; away < room.height; away += LABEL)
+    for (const top of [y - LABEL - 2 - away, y + 2 + away])
+      for (let x = 8; x + width <= room.width - 4; x += 12)
+        if (top >= 0 && top + LABEL <= room.height && !overlaps(x, top)) return { x, top, width };
+  return undefined; /* so many that there is no room: the table of cards has them all */
+}
+
 /* A card beyond the top of the chart is told at its edge. */
 function drawCapacities(u, context) {
-  let beyond = 0;
-  let lastY = -Infinity;
-  let lastEnd = 0;
+  const room = { width: u.bbox.width / devicePixelRatio, height: u.bbox.height / devicePixelRatio };
+  const taken = [];
   context.font = `${pixels(11)}px ${color("--font")}`;
   context.textAlign = "left";
   context.lineWidth = pixels(1.5);
   context.strokeStyle = color("--capacity");
   for (const gpu of page.gpus.filter((candidate) => chosen.has(candidate.id))) {
-    const text = `${gpu.id}  ${size(gpu.usable)}`;
-    if (gpu.usable > u.scales.y.max) {
-      const above = `↑ ${text}`;
-      label(context, above, u.bbox.left + u.bbox.width - context.measureText(above).width - pixels(8), u.bbox.top + pixels(12 + 17 * beyond++));
-      continue;
-    }
-    const y = u.valToPos(gpu.usable, "y", true);
-    context.setLineDash([pixels(7), pixels(4)]);
-    context.beginPath();
-    context.moveTo(u.bbox.left, y);
-    context.lineTo(u.bbox.left + u.bbox.width, y);
-    context.stroke();
-    context.setLineDash([]);
-    /* Lines that nearly coincide have their labels side by side. */
-    const x = Math.abs(y - lastY) < pixels(17) ? lastEnd + pixels(14) : u.bbox.left + pixels(8);
-    label(context, text, x, y - pixels(10));
-    lastY = y;
-    lastEnd = x + context.measureText(text).width;
+    const beyond = gpu.usable > u.scales.y.max;
+    const text = `${beyond ? "↑ " : ""}${gpu.id}  ${size(gpu.usable)}`;
+    const y = beyond ? 0 : u.valToPos(gpu.usable, "y");
+    if (!beyond) limitLine(u, context, u.bbox.top + pixels(y));
+    const place = freePlace(taken, context.measureText(text).width / devicePixelRatio + 8, y, room);
+    if (place) taken.push({ ...place, text });
   }
+  for (const one of taken) label(context, one.text, u.bbox.left + pixels(one.x + 4), u.bbox.top + pixels(one.top + LABEL / 2));
+  byId("chart").dataset.labels = JSON.stringify(taken);
+}
+
+function limitLine(u, context, y) {
+  context.setLineDash([pixels(7), pixels(4)]);
+  context.beginPath();
+  context.moveTo(u.bbox.left, y);
+  context.lineTo(u.bbox.left + u.bbox.width, y);
+  context.stroke();
+  context.setLineDash([]);
 }
 
 function label(context, text, x, y) {
@@ -256,27 +266,31 @@ function label(context, text, x, y) {
   context.textBaseline = "middle";
   context.fillStyle = color("--paper");
   context.globalAlpha = 0.88;
-  context.fillRect(x - pixels(4), y - pixels(8), width + pixels(8), pixels(16));
+  context.fillRect(x - pixels(4), y - pixels(LABEL / 2), width + pixels(8), pixels(LABEL));
   context.globalAlpha = 1;
   context.fillStyle = color("--capacity");
   context.fillText(text, x, y + pixels(0.5));
 }
 
+/* Above what is allocated, and below the axis: a peak may be as narrow as the line and would lie behind it. */
 function drawCursor(u, context) {
   const x = Math.round(u.valToPos(horizontal()[state.point], "x", true)) + 0.5;
   const y = u.valToPos(points().allocated[state.point], "y", true);
+  const bottom = u.bbox.top + u.bbox.height;
   if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
-  context.strokeStyle = color("--ink");
+  context.strokeStyle = context.fillStyle = color("--ink");
   context.lineWidth = pixels(1.5);
   context.beginPath();
   context.moveTo(x, u.bbox.top);
-  context.lineTo(x, u.bbox.top + u.bbox.height);
+  context.lineTo(x, y - pixels(9));
   context.stroke();
-  context.fillStyle = color("--paper");
-  context.beginPath();
-  context.arc(x, y, pixels(4), 0, 2 * Math.PI);
-  context.fill();
-  context.stroke();
+  for (const [tip, base] of [[y - pixels(1), y - pixels(9)], [bottom, bottom + pixels(7)]]) {
+    context.beginPath();
+    context.moveTo(x, tip);
+    context.lineTo(x - pixels(4.5), base);
+    context.lineTo(x + pixels(4.5), base);
+    context.fill();
+  }
 }
 
 /* ---- hover, click, wheel, keys ---- */
@@ -497,8 +511,8 @@ export function startTimeline(document_, state_, chosen_, moveTo, hovered) {
     state.axis = name;
     pressed(byId("axis-time"), name === "time");
     pressed(byId("axis-events"), name === "events");
-    chart.setData(series(), false);
-    reset();
+    forgetZoom();
+    drawTimeline();
   };
   byId("axis-events").addEventListener("click", axis("events"));
   byId("axis-time").addEventListener("click", axis("time"));
