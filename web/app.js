@@ -1,7 +1,9 @@
 /* Starts the page: one state, and who redraws when it changes. */
 
+import { startCues } from "./cues.js";
 import { byId, fill } from "./dom.js";
 import { plural } from "./format.js";
+import { startSearch } from "./search.js";
 import { startTheme } from "./theme.js";
 import { loadDocument } from "./data.js";
 import { capacitiesChanged, drawTimeline, forgetZoom, moveTimeline, showMoment, startTimeline } from "./timeline.js";
@@ -12,7 +14,7 @@ import { drawRanks, startLanes } from "./ranks.js";
 import { drawAnswer, drawCards, drawSteps, scrollToEnough } from "./tables.js";
 
 const page = loadDocument();
-const state = { lane: 0, point: 0, axis: "events", tree: "treemap", focus: [] };
+const state = { lane: 0, point: 0, axis: "events", tree: "treemap", focus: [], folded: true };
 const chosen = firstCards();
 
 /* The card of the run, the smallest that is enough and the largest that is not: the lines worth seeing first. */
@@ -75,7 +77,13 @@ function repaint() {
 
 function start() {
   startTheme(repaint);
+  startCues();
   startLanes(page, showLane);
+  startSearch(page, () => {
+    repaintTime();
+    if (page.lanes[state.lane].points.length) drawModules();
+    drawHeap();
+  });
   startTimeline(page, state, chosen, moveTo, hovered);
   startTime(page, state, moveTo, showMoment);
   startModules(page, state);

@@ -54,8 +54,8 @@ export function holdersAt(page, lane, index) {
       held.set(key, (held.get(key) ?? 0) + holders[i + 1]);
     }
   }
-  const kinds = page.categories.length;
-  return Array.from(held, ([key, units]) => ({ module: Math.floor(key / kinds), category: page.categories[key % kinds], bytes: units * lane.unit }))
+  const { module, category, op, line } = page.sites;
+  return Array.from(held, ([site, units]) => ({ module: module[site], category: page.categories[category[site]], op: op[site], line: line[site], bytes: units * lane.unit }))
     .filter((holder) => holder.bytes);
 }
 
@@ -111,7 +111,11 @@ export function indexNear(sorted, value) {
 }
 
 export function loadDocument() {
-  const page = JSON.parse(byId("data").textContent);
+  return unpackDocument(JSON.parse(byId("data").textContent));
+}
+
+export function unpackDocument(page) {
+  page.foldOf = new Map(page.folds.flatMap((fold) => fold.modules.map((module) => [module, fold])));
   for (const lane of page.lanes) {
     lane.points = unpackPoints(lane, page.categories);
     lane.snapshotPoints = lane.snapshots.map((snapshot) => snapshot.point);

@@ -1,5 +1,6 @@
 /* The page of `plimsoll evaluate memory --html`: one document (docs/schema/evaluation-1.json), one family at a time. */
 
+import { startCues } from "./cues.js";
 import { byId, el, fill, fillTable } from "./dom.js";
 import { plural, size } from "./format.js";
 import { startTheme } from "./theme.js";
@@ -149,6 +150,7 @@ function start() {
     choose();
     draw();
   });
+  startCues();
   startTheme(draw);
   byId("rows-filter").addEventListener("input", drawRows);
   addEventListener("resize", draw);

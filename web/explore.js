@@ -1,6 +1,7 @@
 /* The page of `plimsoll dataset --explore`: one document (docs/page.md). */
 
-import { byId, color, el, fill, fillTable } from "./dom.js";
+import { startCues } from "./cues.js";
+import { byId, color, el, fill, fillTable, prose } from "./dom.js";
 import { count, plural, size } from "./format.js";
 import { startTheme } from "./theme.js";
 import { Scatter, forgetCharts } from "./scatter.js";
@@ -193,7 +194,7 @@ function stairCharts() {
   const rows = { joined: true, x: { name: "rows", log: false, say: (value) => count(Math.round(value)) } };
   charts.push(new Scatter(`${memory.name}, sorted`, `${memory.name} of the rows, sorted`, { ...common, ...rows, points: sorted }));
   if (part) charts.push(new Scatter(`Of these, ${PART} rows`, `${memory.name} of a part of the rows, sorted`, { ...common, ...rows, y: { ...common.y, log: false }, points: part }));
-  fill(byId("stairs-note"), stairs.sentence);
+  fill(byId("stairs-note"), ...prose(stairs.sentence ?? ""));
   return charts;
 }
 
@@ -208,7 +209,7 @@ function shapeCharts() {
   const axis = (i) => ({ name: components.shares[i] === undefined ? "" : `component ${i + 1}: ${percent(components.shares[i])}`, log: false, say: (value) => String(Number(value.toPrecision(3))) });
   const common = { ink: (row) => hues.ink(row), tell };
   const bare = (name) => ({ name, log: false, bare: true, say: short });
-  fill(byId("shapes-note"), map.sentence ?? "");
+  fill(byId("shapes-note"), ...prose(map.sentence ?? ""));
   return [new Scatter(`Principal components${components.shares[1] ? `: the second upwards, with ${percent(components.shares[1])}` : ""}`, "The rows on the first two principal components",
     { ...common, points: pairs(components.places, page.lines.map((_, i) => i)), x: axis(0), y: axis(1) }),
   new Scatter(`t-SNE of ${count(map.rows.length)} rows`, "The rows in the map of t-SNE", { ...common, points: pairs(map.places, map.rows), x: bare("close rows are similar; distances between groups mean little"), y: bare("") })];
@@ -394,6 +395,7 @@ function start() {
   });
   byId("stairs-log").addEventListener("change", drawCharts);
   byId("hue").addEventListener("change", recolour);
+  startCues();
   startTheme(draw);
   let width = innerWidth;
   addEventListener("resize", () => {

@@ -3,12 +3,14 @@
 import { byId, color, el, fill, fillTable, lazyTable, placeTip } from "./dom.js";
 import { count, hex, percent, plural, size } from "./format.js";
 import { indexNear, segmentsOf } from "./data.js";
+import { isMiss } from "./search.js";
 import { whereText } from "./timeline.js";
 
 const ROW = 20;
 const BETWEEN = 5;
 const APART = 3; /* css pixels between two segments */
 const MOST_ROWS = 20;
+const DIMMED = 0.18; /* what a search did not find */
 const KINDS = ["cudaMalloc", "mapped", "pool", "library", "unknown"];
 
 let page;
@@ -98,8 +100,10 @@ export function drawHeap() {
   hatch.setTransform(new DOMMatrix().scale(1 / devicePixelRatio));
   for (const one of boxes) {
     context.fillStyle = one.item.block ? color(`--c-${one.item.block.category}`) : hatch;
+    context.globalAlpha = one.item.block && isMiss(blockText(one.item.block)) ? DIMMED : 1;
     context.fillRect(one.x, one.y, Math.max(one.width, 0.4), ROW);
   }
+  context.globalAlpha = 1;
   context.fillStyle = color("--paper");
   for (const one of boxes) if (one.width > 3) context.fillRect(one.x + one.width - 0.6, one.y, 0.6, ROW);
   outline(context);
@@ -128,11 +132,13 @@ function mark(context) {
 
 /* ---- words ---- */
 
+const blockText = (block) => [block.category, page.modules[block.module], page.ops[block.op]].filter(Boolean).join(" · ");
+
 function describe(item) {
   const { segment, block } = item;
   const place = `at ${hex(segment.address + item.offset)} in a segment of ${size(segment.bytes)}`;
   if (!block) return [el("strong", {}, `${size(item.bytes)} free`), el("span", { class: "dim" }, ` ${place}`)];
-  const what = [block.category, page.modules[block.module], page.ops[block.op]].filter(Boolean).join(" · ");
+  const what = blockText(block);
   const many = block.count > 1 ? `${plural(block.count, "small block")} in ${size(block.span)}: ` : "";
   return [el("strong", {}, size(block.bytes)), ` ${many}${what}`, el("span", { class: "dim" }, ` ${place}`)];
 }

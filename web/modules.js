@@ -4,6 +4,7 @@ import * as d3 from "d3-hierarchy";
 import { byId, el, fill, fillTable, lazyTable, pressed } from "./dom.js";
 import { percent, plural, size } from "./format.js";
 import { STACK, holdersAt, indexNear } from "./data.js";
+import { hitClass } from "./search.js";
 import { whereText } from "./timeline.js";
 
 const HEIGHT = 460;
@@ -26,47 +27,75 @@ function splitPath(path) {
 }
 
 function child(node, name) {
-  if (!node.inside.has(name)) node.inside.set(name, { name, inside: new Map(), held: new Map() });
+  if (!node.inside.has(name)) node.inside.set(name, { name, inside: new Map(), held: [] });
   return node.inside.get(name);
 }
 
+/* Layers that repeat have one name if they are folded: "blocks.0…11.mlp.0". */
+const foldOf = (module) => (state.folded ? page.foldOf.get(module) : undefined);
+const moduleName = (module) => foldOf(module)?.name ?? page.modules[module];
+
+const UNKNOWN = { op: "(unknown operator)", line: "(unknown line)" };
+const LEVELS = ["category", "op", "line"];
+const partName = { category: (holder) => holder.category, op: (holder) => page.ops[holder.op] || UNKNOWN.op, line: (holder) => page.lines[holder.line] || UNKNOWN.line };
+
+/* What a module holds by category; within that by operator and by line of the program, where the reader has gone so deep. */
+function parts(held, level, path, deep) {
+  const groups = Map.groupBy(held, partName[LEVELS[level]]);
+  return [...groups].map(([name, inner]) => {
+    const key = `${LEVELS[level]}:${name}`;
+    const here = [...path, key];
+    const into = deep && level + 1 < LEVELS.length;
+    return { name, key, part: LEVELS[level], category: inner[0].category, bytes: into ? 0 : inner.reduce((sum, holder) => sum + holder.bytes, 0),
+      children: into ? parts(inner, level + 1, here, deep) : [] };
+  });
+}
+
+/* Operators and lines are laid out for the module that is looked at, not for all of them. */
+const isFocused = (path) => path.length > 0 && path.every((name, i) => state.focus[i] === name);
+
 /* A module that holds nothing and has one child reads as one: "transformer.h". */
-function squeeze(node) {
+function squeeze(node, path) {
   let { name } = node;
   let at = node;
-  while (at.inside.size === 1 && at.held.size === 0 && name) {
+  while (at.inside.size === 1 && at.held.length === 0 && name) {
     [at] = at.inside.values();
     name += `.${at.name}`;
   }
-  const children = [...at.inside.values()].map(squeeze);
-  for (const [category, bytes] of at.held) children.push({ name: category, category, bytes, children: [] });
-  return { name, children };
+  const here = name ? [...path, name] : path;
+  const children = [...at.inside.values()].map((inner) => squeeze(inner, here));
+  return { name, times: at.times, children: [...children, ...parts(at.held, 0, here, isFocused(here))] };
 }
 
 function buildTree() {
-  const top = { name: "", inside: new Map(), held: new Map() };
-  for (const { module, category, bytes } of holders) {
-    const node = splitPath(page.modules[module]).reduce(child, top);
-    node.held.set(category, (node.held.get(category) ?? 0) + bytes);
+  const top = { name: "", inside: new Map(), held: [] };
+  for (const holder of holders) {
+    const node = splitPath(moduleName(holder.module)).reduce(child, top);
+    node.times = foldOf(holder.module)?.modules.length;
+    node.held.push(holder);
   }
-  const tree = d3.hierarchy(squeeze(top)).sum((data) => data.bytes ?? 0).sort((a, b) => b.value - a.value);
+  const tree = d3.hierarchy(squeeze(top, [])).sum((data) => data.bytes ?? 0).sort((a, b) => b.value - a.value);
   tree.eachAfter((node) => {
     node.shares = new Map();
-    if (node.data.category) node.shares.set(node.data.category, node.value);
+    if (node.data.category && !node.children) node.shares.set(node.data.category, node.value);
     for (const inner of node.children ?? [])
       for (const [category, bytes] of inner.shares) node.shares.set(category, (node.shares.get(category) ?? 0) + bytes);
   });
   return tree;
 }
 
-const pathOf = (node) => node.ancestors().reverse().slice(1).map((one) => one.data.name);
-const nameOf = (node) => (node.data.category ? `${pathOf(node.parent).join(".") || "all"}, ${node.data.category}` : pathOf(node).join(".") || "all modules");
+const pathOf = (node) => node.ancestors().reverse().slice(1).map((one) => one.data.key ?? one.data.name);
+const moduleOf = (node) => node.ancestors().reverse().slice(1).filter((one) => !one.data.part).map((one) => one.data.name).join(".");
+const partsOf = (node) => node.ancestors().reverse().filter((one) => one.data.part).map((one) => one.data.name);
+/* A subtree that is laid out by itself is a copy; its names begin at the root all the same. */
+const original = (node) => node.original ?? node;
+const nameOf = (node) => [moduleOf(original(node)) || (node.data.part ? "all" : "all modules"), ...partsOf(original(node))].join(", ");
 
 /* The module that state.focus names, or the nearest one above it that exists at this moment. */
 function focused() {
   let node = root;
   for (const name of state.focus) {
-    const next = node.children?.find((one) => one.data.name === name && !one.data.category);
+    const next = node.children?.find((one) => (one.data.key ?? one.data.name) === name);
     if (!next) break;
     node = next;
   }
@@ -80,7 +109,7 @@ function treemapCells(top, width) {
     .paddingOuter((node) => (node.x1 - node.x0 > 60 ? 2 : 1)).paddingTop((node) => (node.x1 - node.x0 > 46 && node.y1 - node.y0 > 38 ? 19 : 1));
   layout(top);
   return top.descendants().slice(1).map((node) => ({ node, x: node.x0, y: node.y0, width: node.x1 - node.x0, height: node.y1 - node.y0,
-    kind: node.data.category ? "leaf" : "group" }));
+    kind: node.data.category ? (node.children ? "leaf outer" : "leaf") : "group" }));
 }
 
 function flameCells(top, width) {
@@ -105,7 +134,7 @@ function stripe(node) {
 function cellElement({ node, x, y, width, height, kind }) {
   const text = node.data.category && node.parent.children.length === 1 ? node.data.category : node.data.name || "all";
   const roomy = width > 34 && height > 15;
-  const cell = el("div", { class: `cell ${kind}`, role: "treeitem", tabindex: "-1", "aria-label": `${nameOf(node)}, ${size(node.value)}`,
+  const cell = el("div", { class: `cell ${kind}${hitClass(nameOf(node))}`, role: "treeitem", tabindex: "-1", "aria-label": `${nameOf(node)}, ${size(node.value)}`,
     "aria-level": node.depth + 1, "data-bytes": node.value, "data-name": nameOf(node) });
   Object.assign(cell.style, { left: `${x}px`, top: `${y}px`, width: `${width}px`, height: `${height}px` });
   if (node.data.category) {
@@ -116,6 +145,7 @@ function cellElement({ node, x, y, width, height, kind }) {
   }
   if (roomy) {
     cell.append(el("span", { class: "name" }, text));
+    if (node.data.times) cell.firstChild.append(el("span", { class: "times" }, ` × ${node.data.times}`));
     if (width > 110) cell.append(el("span", { class: "bytes" }, size(node.value)));
   }
   cell.plmNode = node;
@@ -134,9 +164,10 @@ function drawCrumbs(node) {
 }
 
 export function drawModules() {
+  root = buildTree();
   const box = byId("tree");
   const width = box.clientWidth;
-  if (!root || !width) return;
+  if (!width) return;
   const node = focused();
   const top = node === root ? root : node.copy();
   const shares = new Map(node.descendants().map((one) => [one, one.shares]));
@@ -149,7 +180,7 @@ export function drawModules() {
   fill(box, ...(root.value ? shown : [el("p", { class: "empty" }, "Nothing is allocated at this moment.")]));
   if (shown.length) shown[0].tabIndex = 0;
   drawCrumbs(node);
-  fill(byId("tree-detail"), "Point at a module, or move with the arrow keys; Enter zooms in, Escape zooms out.");
+  fill(byId("tree-detail"), "Point at a module, or move with the arrow keys; Enter zooms in, down to operators and lines, Escape zooms out.");
 }
 
 /* node.copy() lays a subtree out without disturbing the whole; paths still lead to the root. */
@@ -159,10 +190,8 @@ function copyShares(from, to, shares) {
   (from.children ?? []).forEach((inner, i) => copyShares(inner, to.children[i], shares));
 }
 
-const original = (node) => node.original ?? node;
-
 function focusOn(node) {
-  const target = original(node.data.category ? node.parent ?? node : node);
+  const target = original(node.data.part === "line" ? node.parent ?? node : node);
   state.focus = pathOf(target);
   drawModules();
 }
@@ -176,7 +205,7 @@ export function moveModules() {
   const index = indexNear(lane.snapshotPoints, state.point);
   const snapshot = lane.snapshots[index];
   holders = holdersAt(page, lane, index);
-  root = buildTree();
+  root = undefined;
   const away = Math.abs(lane.points.at[snapshot.point] - lane.points.at[state.point]);
   fill(byId("modules-note"), `${whereText(snapshot.point)}${away ? ` — the nearest stored moment, ${plural(away, "event")} from the cursor` : ""}`);
   drawModules();
@@ -226,7 +255,8 @@ function onKey(event) {
 function table() {
   const modules = new Map();
   for (const { module, category, bytes } of holders) {
-    const name = page.modules[module] || OUTSIDE;
+    const times = foldOf(module)?.modules.length;
+    const name = `${moduleName(module) || OUTSIDE}${times ? ` × ${times}` : ""}`;
     if (!modules.has(name)) modules.set(name, new Map());
     modules.get(name).set(category, (modules.get(name).get(category) ?? 0) + bytes);
   }
@@ -258,6 +288,14 @@ export function startModules(document_, state_) {
     pressed(byId("as-flame"), name === "flame");
     drawModules();
   };
+  byId("fold").hidden = !page.folds.length;
+  byId("fold").addEventListener("click", () => {
+    state.folded = !state.folded;
+    state.focus = [];
+    pressed(byId("fold"), state.folded);
+    drawModules();
+    refreshTable();
+  });
   byId("as-treemap").addEventListener("click", kind("treemap"));
   byId("as-flame").addEventListener("click", kind("flame"));
   let width = 0;

@@ -8,7 +8,8 @@ const rangeText = (text) => text.replaceAll("-", "–");
 
 const kindText = (kind) => `${kind.devices ? `rank ${kind.ranks}, device` : kind.count === 1 ? "rank" : "ranks"} ${rangeText(kind.devices ?? kind.ranks)}`;
 
-const laneText = (lane) => `rank ${lane.rank}, device ${lane.device}`;
+const laneText = (lane) => `rank ${lane.rank}, device ${lane.device}: ${size(lane.peak.device_used)}`;
+const bySize = (a, b) => b.peak.device_used - a.peak.device_used || a.rank - b.rank || a.device - b.device;
 
 /* The lane that stands for a kind; -1 if it is not in the page. */
 const laneOf = (page, kind) => page.lanes.findIndex((lane) => lane.kind === kind);
@@ -30,11 +31,11 @@ export function startLanes(page, show) {
   const kinds = page.ranks?.kinds ?? [];
   const option = (lane, text) => el("option", { value: page.lanes.indexOf(lane) }, text);
   const first = kinds.map((kind, k) => [page.lanes[laneOf(page, k)], kind]).filter(([lane]) => lane);
-  const others = page.lanes.filter((lane) => lane.kind === undefined);
+  const others = page.lanes.filter((lane) => lane.kind === undefined).sort(bySize);
   byId("lane-box").hidden = page.lanes.length < 2;
-  if (!first.length) fill(box, ...page.lanes.map((lane) => option(lane, laneText(lane))));
+  if (!first.length) fill(box, ...[...page.lanes].sort(bySize).map((lane) => option(lane, laneText(lane))));
   else fill(box, el("optgroup", { label: "Kinds, largest first" }, ...first.map(([lane, kind]) => option(lane, `${kindText(kind)}: ${size(kind.device_used)}`))),
-    others.length ? el("optgroup", { label: "Others" }, ...others.map((lane) => option(lane, laneText(lane)))) : null);
+    others.length ? el("optgroup", { label: "Others, largest first" }, ...others.map((lane) => option(lane, laneText(lane)))) : null);
   box.addEventListener("change", () => show(Number(box.value)));
 }
 

@@ -1,13 +1,15 @@
 /* One step in time: what the host and each stream of the card do, as modelled. The recording and this step have clocks of their
    own; a call is in both, so the cursor of one marks the same call in the other. */
 
-import { byId, color, el, fill, fillTable, lazyTable, placeTip, pressed } from "./dom.js";
+import { byId, color, el, fill, fillTable, lazyTable, placeTip, pressed, prose } from "./dom.js";
 import { count, percent, plural, size } from "./format.js";
 import { indexAt, stepText } from "./data.js";
+import { isMiss } from "./search.js";
 import { swatch } from "./timeline.js";
 
 const ROW = 30; /* css pixels of a lane */
 const AXIS = 24;
+const DIMMED = 0.18; /* what a search did not find */
 const NARROWEST = 100; /* ns that a window shows at least */
 
 /* Classes of work by what they have in common, for colours that can be told apart. */
@@ -82,6 +84,11 @@ function kindOf(track, i) {
     bound: bounds[kinds.bound[k]] };
 }
 
+function kindText(track, i) {
+  const { name, module, kernel } = kindOf(track, i);
+  return `${name} ${module} ${kernel}`;
+}
+
 const groupOf = (name) => Object.keys(GROUPS).find((group) => GROUPS[group].includes(name)) ?? "other";
 
 function fillOf(track, i) {
@@ -131,7 +138,9 @@ function drawBox(context, track, i, from, to, top) {
   const wait = track.waits.get(i);
   const busyTo = wait ? Math.max(left, xOf(track.end[i] - wait)) : to;
   context.fillStyle = color(fillName);
+  context.globalAlpha = isMiss(kindText(track, i)) ? DIMMED : 1;
   context.fillRect(left, top, Math.max(busyTo - left, 1), ROW - 6);
+  context.globalAlpha = 1;
   if (wait) {
     context.fillStyle = color("--group-line");
     context.fillRect(Math.max(left, busyTo), top + (ROW - 6) / 2 - 2, Math.max(to - Math.max(left, busyTo), 0), 4);
@@ -473,7 +482,7 @@ export function drawTime() {
   byId("time-title").textContent = page.time.card ? `Time of one step (modelled on ${page.time.name})` : "Time of one step";
   for (const id of ["time-figures", "time-metrics", "time-legend", "lanes", "lanes-detail", "lanes-keys", "time-tools", "time-table"]) byId(id).hidden = !time();
   if (!time()) {
-    fill(byId("time-note"), page.time.why ?? "This GPU was not used.");
+    fill(byId("time-note"), ...prose(page.time.why ?? "This GPU was not used."));
     return;
   }
   tracks = [unpackTrack(time().calls_of_host, "host", true),

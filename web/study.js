@@ -1,5 +1,6 @@
 /* The page of `plimsoll evaluate classes --html`: one document (docs/schema/study-1.json) as tables. */
 
+import { startCues } from "./cues.js";
 import { byId, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
 import { startTheme } from "./theme.js";
@@ -99,6 +100,7 @@ function start() {
   options("test", page.tests, "test", 0);
   options("family", ["all", ...families], "family", -1);
   byId("family-box").hidden = !families.length;
+  startCues();
   startTheme(() => {});
   fill(byId("foot"), `plimsoll ${page.version}`);
   drawStudy();

@@ -5,6 +5,7 @@ import { capacityParts, drawCapacity } from "./capacity.js";
 import { byId, color, el, fill, fillTable, prose } from "./dom.js";
 import { count, plural, scriptName, shortCommand, size, words } from "./format.js";
 import { indexNear } from "./data.js";
+import { markRows } from "./search.js";
 import { sizeTicks, tickText } from "./timeline.js";
 
 export const VERDICTS = { fits: "fits", tight: "tight", no: "does not fit", unknown: "unknown" };
@@ -105,8 +106,8 @@ function cardRow(gpu, chosen, toggle) {
   const share = gpu.need === undefined ? undefined : gpu.need / gpu.usable;
   const bar = el("i", { class: `bar ${gpu.verdict}` });
   bar.style.width = `${Math.min(100, 100 * (share ?? 0))}%`;
-  return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", { class: "n" }, `${size(gpu.usable)}${gpu.assumed ? "*" : "\u2007"}`),
-    el("td", { class: "track" }, bar), el("td", { class: "n" }, share === undefined ? "" : `${(100 * share).toFixed(0)} %`), el("td", { title: cardRemarks(gpu).trim() || null }, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict]), cardRemarks(gpu)));
+  return el("tr", {}, el("td", {}, box), el("th", { scope: "row", title: gpu.name }, gpu.id), el("td", {}, el("span", { class: `pill ${gpu.verdict}` }, VERDICTS[gpu.verdict])),
+    el("td", { class: "n" }, `${size(gpu.usable)}${gpu.assumed ? "*" : "\u2007"}`), el("td", { class: "n" }, share === undefined ? "" : `${(100 * share).toFixed(0)} %`), el("td", { class: "track" }, bar), el("td", { class: "remarks" }, cardRemarks(gpu).trim()));
 }
 
 /* Cards go from small to large: what is worth seeing is where they begin to be enough. */
@@ -121,7 +122,8 @@ export function drawCards(page, chosen, toggle) {
   const needle = byId("fits-filter").value.trim().toLowerCase();
   const mig = byId("fits-mig").checked;
   const shown = page.gpus.filter((gpu) => chosen.has(gpu.id) || ((mig || !gpu.mig) && (!needle || `${gpu.id} ${gpu.name}`.toLowerCase().includes(needle))));
-  fillTable(byId("fits-table"), ["Line", "Card", "Usable", "Taken", "", "Verdict"], shown.map((gpu) => cardRow(gpu, chosen, toggle)), [2, 4]);
+  fillTable(byId("fits-table"), ["Line", "Card", "Verdict", "Usable", "Taken", "", "Remarks"], shown.map((gpu) => cardRow(gpu, chosen, toggle)), [3, 4]);
+  markRows(byId("fits-table"));
   const need = Math.max(...page.lanes.map((lane) => lane.peak.device_used));
   const highest = Math.max(...page.lanes.map((lane) => lane.high));
   const lowest = Math.max(...page.lanes.map((lane) => lane.low));

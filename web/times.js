@@ -1,5 +1,6 @@
 /* The page of `plimsoll evaluate time --html` for step times and utilization: one document (docs/schema/time-evaluation-1.json). */
 
+import { startCues } from "./cues.js";
 import { byId, color, el, fill, fillTable } from "./dom.js";
 import { plural } from "./format.js";
 import { startTheme } from "./theme.js";
@@ -142,6 +143,7 @@ function start() {
   options("estimator", estimators, state.estimator, (i) => {
     state.estimator = i;
   });
+  startCues();
   startTheme(draw);
   byId("rows-filter").addEventListener("input", drawRows);
   addEventListener("resize", draw);

@@ -14,6 +14,7 @@ struct page {
     struct plm_json json;
     const struct plm_job *job;
     struct plm_html_names names;
+    struct plm_html_sites sites;
     struct plm_html_time time;
     struct plm_report_kinds ranks;
 };
@@ -201,7 +202,7 @@ static void write_lane(struct page *p, const struct plm_lane *lane, size_t lanes
     write_place(p, lane, &m);
     write_ladder(p, &ladder);
     write_steps(p, lane, &m);
-    plm_html_lane(&p->json, lane, ladder.context, &m, &p->names);
+    plm_html_lane(&p->json, &(struct plm_html_view){p->job, lane, &m, &p->names, &p->sites}, ladder.context);
     plm_html_time_lane(&p->json, &p->time, lane->process, d->device, lanes);
     plm_json_end_object(&p->json);
     plm_html_moments_free(&m);
@@ -282,6 +283,8 @@ static void write_document(struct page *p, const struct plm_catalogue *catalogue
     write_cards(p, catalogue);
     plm_report_kinds_write(&p->json, &p->ranks);
     write_lanes(p);
+    plm_html_sites_write(&p->json, &p->sites);
+    plm_html_folds_write(&p->json, p->job, &p->names);
     plm_html_time_write(&p->json, &p->time);
     plm_json_end_object(&p->json);
 }
@@ -298,12 +301,14 @@ int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catal
     plm_json_start(&p.json, out);
     p.json.page = true;
     plm_html_names_make(job, &p.names);
+    plm_html_sites_start(&p.sites);
     plm_html_time_start(&p.time, time);
     p.ranks = plm_report_kinds_make(job);
     fwrite(plm_html_before, 1, plm_html_before_size, out);
     write_document(&p, catalogue, record);
     fwrite(plm_html_after, 1, plm_html_after_size, out);
     plm_html_names_free(&p.names);
+    plm_html_sites_free(&p.sites);
     plm_html_time_free(&p.time);
     plm_report_kinds_free(&p.ranks);
     if (fflush(out) || ferror(out))

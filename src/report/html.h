@@ -19,10 +19,11 @@ enum {
     PLM_HTML_LANES = 16,
     PLM_HTML_POINTS = 4000,
     PLM_HTML_SNAPSHOTS = 150,
-    PLM_HTML_MAPS = 40,
+    PLM_HTML_MAPS = 24,
     PLM_HTML_STEPS = 4000,
     PLM_HTML_MODULES = 1200,
     PLM_HTML_OPS = 2000,
+    PLM_HTML_SITES = 6000,
     PLM_HTML_MAP_ENTRIES = 1200,
     PLM_HTML_SPANS = 20000, /* of all lanes together */
     PLM_HTML_KINDS = 4000
@@ -52,9 +53,35 @@ void plm_html_names_make(const struct plm_job *job, struct plm_html_names *names
 void plm_html_names_free(struct plm_html_names *names);
 uint32_t plm_html_module(const struct plm_html_names *names, const struct plm_block *block);
 
+/* Where blocks come from: module, category, operator and line of the program, as numbers (html_sites.c). */
+struct plm_html_site {
+    uint32_t module, op, line;
+    uint8_t category;
+};
+struct plm_html_sites {
+    struct plm_html_site *item;
+    size_t count, room;
+    struct plm_names lines;
+    struct plm_map by_key, by_line;
+};
+void plm_html_sites_start(struct plm_html_sites *sites);
+void plm_html_sites_free(struct plm_html_sites *sites);
+uint32_t plm_html_site(struct plm_html_sites *sites, const struct plm_job *job, const struct plm_lane *lane,
+                       const struct plm_html_names *names, const struct plm_block *block);
+size_t plm_html_sites_most(const struct plm_html_names *names); /* more there never are */
+void plm_html_sites_write(struct plm_json *json, const struct plm_html_sites *sites);
+/* Layers that repeat, as they are at the peak of the largest lane. Names that it looks up may be added at the end. */
+void plm_html_folds_write(struct plm_json *json, const struct plm_job *job, struct plm_html_names *names);
+
 /* html_lane.c: "points" and "snapshots" of a lane. `context` is taken from the card at any moment. */
-void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
-                   const struct plm_html_moments *moments, const struct plm_html_names *names);
+struct plm_html_view {
+    const struct plm_job *job;
+    const struct plm_lane *lane;
+    const struct plm_html_moments *moments;
+    const struct plm_html_names *names;
+    struct plm_html_sites *sites;
+};
+void plm_html_lane(struct plm_json *json, const struct plm_html_view *view, uint64_t context);
 
 /* A step in time (html_time.c): first each lane's, then what all of them point to. */
 struct plm_html_kind;

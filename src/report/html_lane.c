@@ -304,8 +304,9 @@ struct sample {
     const struct plm_html_names *names;
     struct columns c;
     size_t point, snapshot, phase;
-    uint64_t *held, *written; /* per module and category: now, and as of the last snapshot */
-    size_t keys;
+    const struct plm_html_view *view;
+    uint64_t *held, *written; /* per site: now, and as of the last snapshot */
+    uint32_t *site;           /* per block */
     struct rows rows;
     uint32_t *live, *place;   /* blocks that live now; where each block is in there */
     size_t lives;
@@ -368,7 +369,7 @@ static void write_holders(struct sample *s)
 {
     size_t last = 0;
     plm_json_array(s->json, "holders");
-    for (size_t k = 0; k < s->keys; k++) {
+    for (size_t k = 0; k < s->view->sites->count; k++) {
         if (s->held[k] == s->written[k])
             continue;
         plm_json_integer(s->json, NULL, k - last);
@@ -399,8 +400,9 @@ static void write_snapshot(struct sample *s, uint32_t moment)
 static void block_apply(struct sample *s, uint32_t index, bool freed)
 {
     const struct plm_block *b = &s->lane->block[index];
-    size_t key = (size_t)plm_html_module(s->names, b) * PLM_CATEGORIES + b->category;
-    s->held[key] += freed ? -b->bytes : b->bytes;
+    if (!freed)
+        s->site[index] = plm_html_site(s->view->sites, s->view->job, s->lane, s->names, b);
+    s->held[s->site[index]] += freed ? -b->bytes : b->bytes;
     if (!freed) {
         s->place[index] = (uint32_t)s->lives;
         s->live[s->lives++] = index;
@@ -481,9 +483,9 @@ static void make_room(struct sample *s)
     s->c.used = plm_calloc(count, sizeof(uint64_t));
     s->c.ns = plm_calloc(count, sizeof(uint64_t));
     s->c.phase = plm_calloc(count, 1);
-    s->keys = s->names->modules.count * PLM_CATEGORIES;
-    s->held = plm_calloc(s->keys, sizeof *s->held);
-    s->written = plm_calloc(s->keys, sizeof *s->written);
+    s->held = plm_calloc(plm_html_sites_most(s->names), sizeof *s->held);
+    s->written = plm_calloc(plm_html_sites_most(s->names), sizeof *s->written);
+    s->site = plm_calloc(s->lane->blocks, sizeof *s->site);
     s->live = plm_calloc(s->lane->blocks, sizeof *s->live);
     s->place = plm_calloc(s->lane->blocks, sizeof *s->place);
 }
@@ -498,20 +500,22 @@ static void give_back(struct sample *s)
     free(s->c.phase);
     free(s->held);
     free(s->written);
+    free(s->site);
     free(s->live);
     free(s->place);
     rows_free(&s->rows);
 }
 
-void plm_html_lane(struct plm_json *json, const struct plm_lane *lane, uint64_t context,
-                   const struct plm_html_moments *moments, const struct plm_html_names *names)
+void plm_html_lane(struct plm_json *json, const struct plm_html_view *view, uint64_t context)
 {
-    struct sample s = {.json = json, .lane = lane, .context = context, .moments = moments, .names = names};
-    rows_make(lane, &s.rows);
+    struct sample s = {.json = json, .lane = view->lane, .context = context, .view = view};
+    s.moments = view->moments;
+    s.names = view->names;
+    rows_make(view->lane, &s.rows);
     make_room(&s);
-    plm_json_integer(json, "unit", moments->unit);
+    plm_json_integer(json, "unit", view->moments->unit);
     plm_json_array(json, "snapshots");
-    plm_lane_sweep(lane, moment_visit, &s);
+    plm_lane_sweep(view->lane, moment_visit, &s);
     plm_json_end_array(json);
     card_memory(&s);
     write_points(&s);

@@ -36,16 +36,19 @@ class Lane:
         self.category = {name: column(pairs, self.length, self.unit) for name, pairs in zip(page["categories"], points["categories"])}
         self.allocated = [sum(column[i] for column in self.category.values()) for i in range(self.length)]
         self.reserved, self.used = (column(points[name], self.length, self.unit) for name in ("reserved", "used"))
-        self.snapshots = list(self.unpack_snapshots(len(page["categories"])))
+        self.snapshots = list(self.unpack_snapshots(page["sites"]))
 
-    def unpack_snapshots(self, kinds):
+    def unpack_snapshots(self, sites):
         held = {}
         for packed in self.packed["snapshots"]:
             for key, change in zip(deltas(packed["holders"][::2]), packed["holders"][1::2]):
                 held[key] = held.get(key, 0) + change * self.unit
             held = {key: size for key, size in held.items() if size}
-            yield {"point": packed["point"], "held": {(key // kinds, key % kinds): size for key, size in held.items()},
-                   "map": packed.get("map") and self.unpack_map(packed["map"])}
+            by_module = {}
+            for site, size in held.items():
+                key = sites["module"][site], sites["category"][site]
+                by_module[key] = by_module.get(key, 0) + size
+            yield {"point": packed["point"], "held": by_module, "sites": dict(held), "map": packed.get("map") and self.unpack_map(packed["map"])}
 
     def unpack_map(self, packed):
         merged = dict(zip(deltas(packed["merged"][::3]), zip(packed["merged"][1::3], packed["merged"][2::3])))
@@ -142,7 +145,17 @@ def check_time(page):
     assert steps and max(used) < len(kinds["name"]) and len(used) <= 20000
 
 
+def check_sites(page):
+    sites = page["sites"]
+    assert len({len(column) for column in sites.values()}) == 1 and len(sites["module"]) <= 6000 + 10 * len(page["modules"])
+    assert max(sites["module"], default=0) < len(page["modules"]) and max(sites["op"], default=0) < len(page["ops"])
+    assert max(sites["line"], default=0) < len(page["lines"]) and page["lines"][0] == ""
+    folded = [module for fold in page["folds"] for module in fold["modules"]]
+    assert len(folded) == len(set(folded)) and max(folded, default=0) < len(page["modules"])
+
+
 def check(page, exact=True):
+    check_sites(page)
     assert page["schema"] == "plimsoll.page/1" and len(page["categories"]) == 10 and len(page["modules"]) <= 1200
     usable = [gpu["usable"] for gpu in page["gpus"]]
     assert usable == sorted(usable) and len(usable) > 60
