@@ -19,7 +19,7 @@ LIBRARIES = {"uplot": "dist/uPlot.iife.min.js", "d3-hierarchy": "dist/d3-hierarc
 GLOBALS = {"uplot": "uPlot", "d3-hierarchy": "d3"}  # what they call themselves in a page
 STYLES = {"uplot": "dist/uPlot.min.css"}
 MARK = "/*DATA*/"
-PAGES = {"report": ("index.html", "app.js"), "evaluation": ("evaluation.html", "evaluation.js"),
+PAGES = {"report": ("index.html", "app.js"), "diff": ("diff.html", "diff.js"), "evaluation": ("evaluation.html", "evaluation.js"),
          "times": ("times.html", "times.js"), "study": ("study.html", "study.js"), "explore": ("explore.html", "explore.js")}
 IMPORT = re.compile(r'^import (.+?) from "([^"]+)";\n', re.M)
 EXPORT = re.compile(r"^export ((?:function|const|let|class) +(\w+))", re.M)

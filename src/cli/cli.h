@@ -76,6 +76,10 @@ int plm_cli_methods_choose(const char *list, const struct plm_method *chosen[PLM
 /* report_html.c: `report --html OUT`; "-" is stdout. `gpu`: the card that a step is modelled on; NULL: that of the record. */
 int plm_cli_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force);
 
+/* The same of two jobs: `diff --html OUT`. */
+struct plm_diff;
+int plm_cli_diff_page(const struct plm_diff *diff, const char *const record[2], const char *out, bool force);
+
 /* calibrate_time.c: constants of the time model, from this machine's card or from figures that were measured elsewhere.
    `output` is needed, and was checked. */
 struct plm_cli_calibrate_time {

@@ -10,8 +10,8 @@
 
 struct request {
     struct plm_look look;
-    bool json, markdown, exit_code, unfold;
-    const char *by;
+    bool json, markdown, exit_code, unfold, force;
+    const char *by, *html;
     const char *path[2];
 };
 
@@ -20,6 +20,9 @@ static const struct plm_option options[] = {
      .among = "module line"},
     {.include = plm_cli_option_json, .at = AT(json)},
     {"markdown", 0, PLM_OPTION_FLAG, AT(markdown), .help = "print Markdown, for a comment on a pull request"},
+    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page with both jobs over one another",
+     .complete = PLM_COMPLETE_FILE, .among = "html"},
+    {.include = plm_cli_option_force, .at = AT(force)},
     {"exit-code", 0, PLM_OPTION_FLAG, AT(exit_code), .help = "exit 1 if anything changed, as git diff does"},
     {"unfold", 0, PLM_OPTION_FLAG, AT(unfold), .help = "show layers that repeat one by one"},
     {.include = plm_cli_option_look, .at = AT(look)},
@@ -38,6 +41,9 @@ static int diff_parse(struct request *r, int argc, char **argv, struct plm_error
                         files ? "one record only" : "no records given");
     if (r->json && r->markdown)
         return plm_fail(error, PLM_EINVAL, "--json and --markdown are two formats: give one of them");
+    if (r->html && (r->json || r->markdown))
+        return plm_fail(error, PLM_EINVAL, "--html and --%s are two formats: give one of them",
+                        r->json ? "json" : "markdown");
     return 0;
 }
 
@@ -76,9 +82,12 @@ static int diff_show(const struct request *r, const struct plm_job *before, cons
         return plm_fault(&error);
     shown.unfold = r->unfold || by == PLM_BY_LINE;
     plm_diff_make(before, after, by, &diff);
-    status = write(stdout, &diff, r->path, &shown, &error) < 0 ? plm_fault(&error)
-             : r->exit_code                                    ? diff_status(&diff)
-                                                               : PLM_EXIT_OK;
+    if (r->html)
+        status = plm_cli_diff_page(&diff, r->path, r->html, r->force);
+    else
+        status = write(stdout, &diff, r->path, &shown, &error) < 0 ? plm_fault(&error) : PLM_EXIT_OK;
+    if (status == PLM_EXIT_OK && r->exit_code)
+        status = diff_status(&diff);
     plm_diff_free(&diff);
     return status;
 }
@@ -109,7 +118,8 @@ const struct plm_command plm_command_diff = {
     .among = "plm",
     .example = {"plimsoll diff batch32.plm batch64.plm",
                 "plimsoll diff base.plm head.plm --markdown | gh pr comment --body-file -",
-                "plimsoll diff batch32.plm batch64.plm --json | jq .growth.change"},
+                "plimsoll diff batch32.plm batch64.plm --json | jq .growth.change",
+                "plimsoll diff batch32.plm batch64.plm --html growth.html"},
     .exit = {{PLM_EXIT_OK, "the difference was shown; with --exit-code: there is none"},
              {PLM_EXIT_NO_FIT, "something changed (--exit-code)"},
              {PLM_EXIT_NOTHING,

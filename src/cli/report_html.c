@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
+#include "report/diff.h"
 #include "report/report.h"
 #include "time/timeline.h"
 
@@ -50,7 +51,8 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
         reason(page, &unknown, why, sizeof why);
         time.why = why;
     }
-    status = plm_report_html(out, page->job, load_cards(&catalogue), &time, page->record, error);
+    status = plm_report_html(
+        out, &(struct plm_report_page){page->job, load_cards(&catalogue), &time, page->record}, error);
     plm_catalogue_free(&catalogue);
     if (time.timeline)
         plm_timeline_free(&timeline);
@@ -62,6 +64,33 @@ int plm_cli_report_page(const struct plm_job *job, const char *record, const cha
     const struct plm_output_rule rule = {.force = force, .input = {record}};
     struct plm_error error;
     if (plm_output_write(out, &rule, page_write, &(struct page){job, record, gpu}, &error) == 0)
+        return PLM_EXIT_OK;
+    return plm_fault(&error);
+}
+
+struct diff_page {
+    const struct plm_diff *diff;
+    const char *const *record;
+};
+
+static int diff_page_write(FILE *out, const void *what, struct plm_error *error)
+{
+    const struct diff_page *page = what;
+    const struct plm_report_step none = {.why = "times are not compared"};
+    struct plm_catalogue catalogue;
+    const struct plm_catalogue *cards = load_cards(&catalogue);
+    const struct plm_report_page jobs[2] = {{page->diff->before, cards, &none, page->record[0]},
+                                            {page->diff->after, cards, &none, page->record[1]}};
+    const int status = plm_report_html_diff(out, page->diff, jobs, error);
+    plm_catalogue_free(&catalogue);
+    return status;
+}
+
+int plm_cli_diff_page(const struct plm_diff *diff, const char *const record[2], const char *out, bool force)
+{
+    const struct plm_output_rule rule = {.force = force, .input = {record[0], record[1]}};
+    struct plm_error error;
+    if (plm_output_write(out, &rule, diff_page_write, &(struct diff_page){diff, record}, &error) == 0)
         return PLM_EXIT_OK;
     return plm_fault(&error);
 }

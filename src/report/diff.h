@@ -90,5 +90,8 @@ const char *plm_diff_growth_text(const struct plm_diff_growth *growth, bool byte
 typedef int plm_diff_write(FILE *out, const struct plm_diff *diff, const char *const names[2],
                            const struct plm_report_options *options, struct plm_error *error);
 plm_diff_write plm_diff_text, plm_diff_json, plm_diff_markdown;
+/* What of that JSON does not depend on the records' names, inside an object. */
+struct plm_json;
+void plm_diff_fields(struct plm_json *json, const struct plm_diff *diff);
 
 #endif

@@ -91,6 +91,24 @@ static void write_growth(struct plm_json *j, const struct plm_diff *diff)
     plm_json_end_object(j);
 }
 
+void plm_diff_fields(struct plm_json *j, const struct plm_diff *diff)
+{
+    plm_json_bool(j, "changed", diff->changed);
+    write_growth(j, diff);
+    if (diff->by_kind)
+        plm_json_bool(j, "by_kind", true);
+    for (int i = 0; i < 2; i++) {
+        static const char *const keys[] = {"before_known", "after_known"};
+        plm_json_object(j, keys[i]);
+        plm_report_known(j, i ? diff->after : diff->before);
+        plm_json_end_object(j);
+    }
+    plm_json_array(j, "devices");
+    for (size_t i = 0; i < diff->lanes; i++)
+        write_device(j, &diff->lane[i], diff->by);
+    plm_json_end_array(j);
+}
+
 int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const names[2],
                   const struct plm_report_options *options, struct plm_error *error)
 {
@@ -99,19 +117,6 @@ int plm_diff_json(FILE *out, const struct plm_diff *diff, const char *const name
     plm_json_document(&j, out, "plimsoll.diff/1");
     plm_json_string(&j, "before", names[0]);
     plm_json_string(&j, "after", names[1]);
-    plm_json_bool(&j, "changed", diff->changed);
-    write_growth(&j, diff);
-    if (diff->by_kind)
-        plm_json_bool(&j, "by_kind", true);
-    for (int i = 0; i < 2; i++) {
-        static const char *const keys[] = {"before_known", "after_known"};
-        plm_json_object(&j, keys[i]);
-        plm_report_known(&j, i ? diff->after : diff->before);
-        plm_json_end_object(&j);
-    }
-    plm_json_array(&j, "devices");
-    for (size_t i = 0; i < diff->lanes; i++)
-        write_device(&j, &diff->lane[i], diff->by);
-    plm_json_end_array(&j);
+    plm_diff_fields(&j, diff);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the difference could not be written") : 0;
 }

@@ -11,6 +11,9 @@ extern const char plm_html_missing[];
 /* Of `plimsoll report`. */
 extern const unsigned char plm_html_before[], plm_html_after[];
 extern const size_t plm_html_before_size, plm_html_after_size;
+/* Of `plimsoll diff`. */
+extern const unsigned char plm_html_diff_before[], plm_html_diff_after[];
+extern const size_t plm_html_diff_before_size, plm_html_diff_after_size;
 /* Of `plimsoll evaluate`. */
 extern const unsigned char plm_html_evaluation_before[], plm_html_evaluation_after[];
 extern const size_t plm_html_evaluation_before_size, plm_html_evaluation_after_size;

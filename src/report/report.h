@@ -63,8 +63,17 @@ struct plm_report_step {
 
 /* One HTML file that needs nothing else (web/, docs/page.md). `catalogue` may be NULL: then no cards are shown;
    `record` is the record's name. Fails with a sentence, also if this build has no page. */
-int plm_report_html(FILE *out, const struct plm_job *job, const struct plm_catalogue *catalogue,
-                    const struct plm_report_step *time, const char *record, struct plm_error *error);
+struct plm_report_page {
+    const struct plm_job *job;
+    const struct plm_catalogue *catalogue;
+    const struct plm_report_step *time;
+    const char *record;
+};
+int plm_report_html(FILE *out, const struct plm_report_page *page, struct plm_error *error);
+/* Two jobs over one another: each on the device that needs most. */
+struct plm_diff;
+int plm_report_html_diff(FILE *out, const struct plm_diff *diff, const struct plm_report_page page[2],
+                         struct plm_error *error);
 
 /* What `fit` and `tune` found. `all`: every row, also those that are far from deciding anything. */
 typedef int plm_report_fit_write(FILE *out, const struct plm_fit_table *table, const struct plm_report_options *options,
