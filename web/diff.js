@@ -82,7 +82,7 @@ function drawOverlay() {
   chart = new uPlot({
     width: Math.max(box.clientWidth, 280), height: HEIGHT, legend: { show: false }, cursor: { y: false, points: { show: false } },
     scales: { x: { time: false }, y: { range: () => [0, top] } },
-    axes: [{ ...axis, label: "steps" }, { ...axis, label: "allocated memory", size: 66, splits: sizeTicks, values: (u, ticks) => ticks.map(tickText) }],
+    axes: [{ ...axis, label: "steps", incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000] }, { ...axis, label: "allocated memory", size: 66, splits: sizeTicks, values: (u, ticks) => ticks.map(tickText) }],
     series: [{}, ...SIDES.map((name, i) => ({ label: name, stroke: color(INKS[i]), width: 1.5, fill: i ? color("--accent-soft") : undefined, paths: stepped, spanGaps: true, points: { show: false } }))],
   }, data, box);
   box.dataset.peaks = lanes.map((lane) => Math.max(...lane.points.allocated)).join(" ");
@@ -105,7 +105,7 @@ function drawChanges() {
   fill(byId("changes-title"), device.lines ? "Lines that changed" : "Modules that changed");
   fill(byId("changes-note"), rows.length ? "largest change first" : "nothing changed");
   fillTable(byId("changes"), [device.lines ? "Line" : "Module", "Before", "After", "Change"],
-    rows.map((row) => [`${row.name}${row.count > 1 ? ` × ${row.count}` : ""}`, size(row.before), size(row.after), signed(row.change)]), [1, 2, 3]);
+    rows.map((row) => [`${row.name || "(outside modules)"}${row.count > 1 ? ` × ${row.count}` : ""}`, size(row.before), size(row.after), signed(row.change)]), [1, 2, 3]);
 }
 
 startTheme(drawOverlay);

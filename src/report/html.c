@@ -217,7 +217,18 @@ static size_t lanes_most(const struct page *p)
     return p->brief ? 1 : PLM_HTML_LANES;
 }
 
-/* Which lanes the page has: those that stand for a kind, the largest first, then the others; in the order of the job. */
+/* Of those that are not chosen yet the one that reserved most; as many as there are: none is left. */
+static size_t lane_largest(const struct plm_job *job, const bool *chosen)
+{
+    size_t best = job->lanes;
+    for (size_t i = 0; i < job->lanes; i++)
+        if (!chosen[i] && (best == job->lanes ||
+                           job->lane[i].summary->reserved_peak > job->lane[best].summary->reserved_peak))
+            best = i;
+    return best;
+}
+
+/* Which lanes the page has: those that stand for a kind, then the others, the largest first; in the order of the job. */
 static void lanes_choose(const struct page *p, bool *chosen)
 {
     const struct plm_job_kinds *r = &p->ranks.ranks;
@@ -231,11 +242,8 @@ static void lanes_choose(const struct page *p, bool *chosen)
             chosen[r->kind[k].lane - p->job->lane] = true;
             left--;
         }
-    for (size_t i = 0; i < p->job->lanes && left; i++)
-        if (!chosen[i]) {
-            chosen[i] = true;
-            left--;
-        }
+    for (; left && lane_largest(p->job, chosen) < p->job->lanes; left--)
+        chosen[lane_largest(p->job, chosen)] = true;
 }
 
 static void write_lanes(struct page *p)
