@@ -49,6 +49,8 @@ class Operator:
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
         self.outs = [argument.is_out for argument in schema.arguments]
+        # What it writes may be what it reads (`x.mvlgamma_()` is such a call), and operators within it write before it is repeated.
+        self.apart = any(self.outs)
         # Batch normalisation updates its statistics, and its schemas do not say so.
         # A scaler's `found_inf` stays: numbers are taken to be finite.
         self.written = [bool(argument.alias_info and argument.alias_info.is_write and argument.name != "found_inf")

@@ -38,6 +38,12 @@ def value_of(value):
     return value
 
 
+def _copied(value):
+    if type(value) is list:
+        return [_copied(item) for item in value]
+    return value.clone() if isinstance(value, torch.Tensor) else value
+
+
 def arguments_of(operator, values):
     args, kwargs = [], {}
     for number, value in enumerate(values):
@@ -47,8 +53,8 @@ def arguments_of(operator, values):
             value = "cpu"
         else:
             value = value_of(value)
-            if operator.written[number]:
-                value = [item.clone() for item in value] if type(value) is list else value.clone()
+            if operator.written[number] or operator.apart:
+                value = _copied(value)
         if operator.names[number] is None:
             args.append(value)
         else:
