@@ -4,10 +4,11 @@
 
     report = plimsoll.run(["python", "train.py"], gpu="rtx4090")
     report = plimsoll.load("job.plm")
+    report = plimsoll.estimate(model, sample, optimizer="AdamW")
     print(report, report.peak, report.fits("t4"), report.step_ms("a100-80gb"))
     print(report["devices"][0]["peak"]["device_used"])
 
-Both return a Report: what `plimsoll report --json` prints, as a dictionary (docs/schema/report-1.json; sizes are bytes),
+All return a Report: what `plimsoll report --json` prints, as a dictionary (docs/schema/report-1.json; sizes are bytes),
 that answers further questions. The program does the work, in processes of its own; nothing of it is loaded into this
 one. docs/python.md tells more.
 """
@@ -19,12 +20,15 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Container, Dict, Optional, Sequence, Union
 
-__all__ = ["Error", "Report", "load", "program", "run"]
+__all__ = ["Error", "Report", "estimate", "load", "load_ipython_extension", "program", "run"]
+
+DISTRIBUTION = "plimsoll-gpu"  # its name for pip; "plimsoll" is another project there
 
 PathName = Union[str, "os.PathLike[str]"]
 Option = Union[PathName, int, None]
@@ -51,7 +55,7 @@ class Error(Exception):
 def program() -> str:
     """Path of the program: the one that was installed with this package, else the first on the PATH."""
     try:
-        files = metadata.files("plimsoll") or []
+        files = metadata.files(DISTRIBUTION) or []
     except metadata.PackageNotFoundError:
         files = []
     places = [Path(str(file.locate())) for file in files if file.name == "plimsoll" and file.parent.name == "bin"]
@@ -189,3 +193,41 @@ def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **opt
         folder.cleanup()
         raise
     return Report(load(record), record, folder)
+
+
+def estimate(target: Any, sample: Any = (), *, optimizer: Any = None, loss: Any = None, python: Optional[PathName] = None,
+             output: Optional[PathName] = None, **options: Option) -> Report:
+    """The report of a model, or of a function, called with a sample on the virtual GPU.
+
+        plimsoll.estimate(model, torch.zeros(32, 3, 224, 224), optimizer="AdamW").fits("rtx4090")
+
+    With an optimizer (one of this model's parameters, a class, a function of parameters, or a name in torch.optim) a model
+    is trained: forward, backward from loss(output), else from the loss in the output, else from its sum, and a step.
+    Without one it is called under no_grad. A function is called as it is. A tuple as the sample is several arguments, a
+    dictionary named ones. Neither model nor sample is changed. `python` is the interpreter that runs it, this one if not
+    told; other options are those of run().
+    """
+    from plimsoll import _step
+
+    if os.environ.get(_step.NESTED):
+        raise Error(f'call plimsoll.estimate under `if __name__ == "__main__":` in {os.environ[_step.NESTED]}, which the run '
+                    "imports for what it defines", 2)
+    if optimizer is not None and not hasattr(target, "parameters"):
+        raise Error("an optimizer is for a model; a function makes its own steps", 2)
+    job = {"target": target, "sample": sample, "optimizer": optimizer, "loss": loss}
+    if optimizer is None and options.get("steps") is None:
+        options.setdefault("until_exit", True)  # no step of an optimizer would end it
+    with tempfile.TemporaryDirectory(prefix="plimsoll-") as folder:
+        path = Path(folder, "job.pickle")
+        try:
+            path.write_bytes(_step.dumps(job))
+        except _step.NotSendable as error:
+            raise Error(str(error), 2) from error.__cause__
+        return run([python or sys.executable, _step.__file__, path], output=output, **options)
+
+
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext plimsoll` in a notebook: %%plimsoll runs a cell as a script and shows its report."""
+    from plimsoll import _magic
+
+    _magic.register(shell)
