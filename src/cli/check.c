@@ -153,6 +153,33 @@ static int check_tell(const struct request *r, struct plm_check *check, int resu
     return result ? result : status;
 }
 
+/* ", PyTorch 2.6.0 (there 2.15.0)"; nothing where they are equal or one is not known. */
+static void difference_add(char *text, size_t size, const char *what, const char *here, const char *there)
+{
+    const size_t length = strlen(text);
+    if (here && there && strcmp(here, there) != 0)
+        snprintf(text + length, size - length, "%s%s %.60s (there %.60s)", length ? ", " : "", what, here, there);
+}
+
+/* Growth between unlike runs may come from what is unlike in them: the answer stands, with a sentence before it. */
+static void base_compare(const struct request *r, const struct plm_job *job)
+{
+    static const struct {
+        const char *key, *what;
+    } same[] = {{"gpu", "GPU"}, {"torch", "PyTorch"}};
+    char text[512] = "", here[24], there[24];
+    if (!r->base)
+        return;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        difference_add(text, sizeof text, same[i].what, plm_summary_config(&job->summary, same[i].key),
+                       plm_summary_config(&r->base->summary, same[i].key));
+    snprintf(here, sizeof here, "%zu", job->lanes);
+    snprintf(there, sizeof there, "%zu", r->base->lanes);
+    difference_add(text, sizeof text, "number of ranks or devices", here, there);
+    if (text[0])
+        plm_complain_of(PLM_EXIT_OK, "this run and %.200s are not alike: %s", r->against, text);
+}
+
 /* A job that failed has no verdict. A limit that is exceeded by what was seen is exceeded, but to keep to it all of
    the job must have been seen. */
 static int check_judge(const struct request *r, const struct plm_run_end *end)
@@ -166,6 +193,7 @@ static int check_judge(const struct request *r, const struct plm_run_end *end)
         check = plm_check_error(job, &r->limit, end->why);
         return check_tell(r, &check, end->result, end);
     }
+    base_compare(r, job);
     check = plm_check_job(job, &r->limit, known.what == PLM_KNOWN_PEAK ? end->card : NULL, r->run.look.bytes);
     if (check.outcome == PLM_CHECK_TOO_MUCH)
         return check_tell(r, &check, PLM_EXIT_NO_FIT, end);
