@@ -18,7 +18,6 @@
 
 enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16 };
 enum { LIST_MOST = 256, EACH_MOST = 8192 }; /* tensors in lists */
-enum { PARTS_MOST = 8192 }; /* elements of floating point */
 
 /* What the hook said of an operator, by the name in its schema: every overload has one of its own. */
 struct operator
@@ -431,7 +430,7 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
     g->known = g->known && g->small && (!needed || view_is_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CHOOSES))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
-    g->wide |= needed && v->elements > PARTS_MOST && floating_type(v) < NUMBER_TYPES;
+    g->wide |= needed && v->elements > PLM_VALUES_PARTS && floating_type(v) < NUMBER_TYPES;
     if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
         look_at_bound(v, g);
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);

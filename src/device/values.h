@@ -44,6 +44,7 @@ enum plm_operator_is {
     PLM_OPERATOR_EACH = 524288 /* returns nothing; what it leaves is in the tensors of the list that it begins with */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
+enum { PLM_VALUES_PARTS = 8192 }; /* of floating point, those of more are not computed in part */
 
 /* From now on; before, and without it, nothing is known. */
 void plm_values_start(void);

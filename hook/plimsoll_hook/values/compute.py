@@ -13,7 +13,10 @@ def prepare(number, values):
     operator = operators[number]
     with host.Guard.one:
         if any(len(tensor) == 5 for tensor in host.described_in(values)):
-            return partial.Parts(operator, values), -1
+            certain = operator.certain(values) if operator.certain else None
+            if certain is None and partial.wide(values):
+                return ()
+            return partial.Parts(operator, values, certain), -1
         args, kwargs = host.arguments_of(operator, values)
         if operator.size is None:
             return (operator, args, kwargs, None), -1

@@ -16,6 +16,10 @@ def start(module):
     Guard.one = Guard()
 
 
+def is_floating(described):
+    return _types[described[1]].is_floating_point
+
+
 def tensor_of(described):
     memory, kind, shape, strides = described[:4]
     if memory is None:

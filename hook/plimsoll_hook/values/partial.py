@@ -87,12 +87,16 @@ def in_parts(operator, name, overload):
     return EITHER if plain in ("cat", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
 
 
+def wide(values):
+    """Whether it is too much to compute, where only a certain result would have been worth a look: scores of a vocabulary."""
+    return any(host.is_floating(tensor) and math.prod(tensor[2]) > device.PARTS_MOST for tensor in host.described_in(values))
+
+
 class Parts:
     """An operator of which a part of the result will be known."""
 
-    def __init__(self, operator, values):
-        self.operator = operator
-        self.certain = operator.certain(values) if operator.certain else None
+    def __init__(self, operator, values, certain):
+        self.operator, self.certain = operator, certain
         self.args, self.kwargs = host.arguments_of(operator, values)
         described = list(host.described_in(values))
         self.masks = [host.mask_of(tensor) for tensor in described]
