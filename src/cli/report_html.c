@@ -51,8 +51,8 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
         reason(page, &unknown, why, sizeof why);
         time.why = why;
     }
-    status = plm_report_html(
-        out, &(struct plm_report_page){page->job, load_cards(&catalogue), &time, page->record}, error);
+    status =
+        plm_report_html(out, &(struct plm_report_page){page->job, load_cards(&catalogue), &time, page->record}, error);
     plm_catalogue_free(&catalogue);
     if (time.timeline)
         plm_timeline_free(&timeline);

@@ -222,8 +222,8 @@ static size_t lane_largest(const struct plm_job *job, const bool *chosen)
 {
     size_t best = job->lanes;
     for (size_t i = 0; i < job->lanes; i++)
-        if (!chosen[i] && (best == job->lanes ||
-                           job->lane[i].summary->reserved_peak > job->lane[best].summary->reserved_peak))
+        if (!chosen[i] &&
+            (best == job->lanes || job->lane[i].summary->reserved_peak > job->lane[best].summary->reserved_peak))
             best = i;
     return best;
 }

@@ -8,7 +8,8 @@
 
 enum { LINE_BYTES = 4200 }; /* a path and a number */
 
-_Static_assert(PLM_HTML_MODULES < 1 << 12 && PLM_HTML_OPS < 1 << 12 && PLM_CATEGORIES <= 1 << 4, "a site is one number");
+_Static_assert(PLM_HTML_MODULES < 1 << 12 && PLM_HTML_OPS < 1 << 12 && PLM_CATEGORIES <= 1 << 4,
+               "a site is one number");
 
 static uint64_t site_key(const struct plm_html_site *s)
 {
@@ -87,8 +88,8 @@ void plm_html_sites_free(struct plm_html_sites *s)
 
 /* ---- layers that repeat ---- */
 
-static void write_fold(struct plm_json *j, const struct plm_holders *holders, const struct plm_repeats *folds, size_t at,
-                       struct plm_names *modules, size_t known)
+static void write_fold(struct plm_json *j, const struct plm_holders *holders, const struct plm_repeats *folds,
+                       size_t at, struct plm_names *modules, size_t known)
 {
     const struct plm_repeat *fold = &folds->item[at];
     plm_json_object(j, NULL);
