@@ -8,7 +8,7 @@ function update(box) {
 }
 
 export function startCues() {
-  const sized = new ResizeObserver((entries) => entries.forEach(({ target }) => update(target.closest(BOXES))));
+  const sized = new ResizeObserver((entries) => entries.map(({ target }) => target.closest(BOXES)).filter(Boolean).forEach(update)); /* what was taken out has none */
   for (const box of document.querySelectorAll(BOXES)) {
     const watch = () => [box, ...box.children].forEach((node) => sized.observe(node));
     box.addEventListener("scroll", () => update(box), { passive: true });
