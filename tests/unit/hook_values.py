@@ -437,7 +437,7 @@ def threads_share_an_operator():
     class Shared(classify.Operator):
         """Whoever is about to use it waits for the other."""
 
-        names, outs, devices, written, certain = [None, None], [False] * 2, [False] * 2, [False] * 2, None
+        names, outs, devices, written, certain, apart = [None, None], [False] * 2, [False] * 2, [False] * 2, None, False
 
         def __init__(self):
             pass
@@ -463,8 +463,8 @@ def threads_share_an_operator():
     operator = Shared()
     partial.in_parts(operator, "cat", thing(_overloadname="", _schema=thing(returns=["Tensor"]), tags=()))
     described = (None, 4, (2, 3), (3, 1), b"")
-    threads = [threading.Thread(target=partial.Parts(operator, [[described, described], dimension]).compute, args=(Shape(dimension),),
-                                name=str(dimension)) for dimension in (0, 1)]
+    threads = [threading.Thread(target=partial.Parts(operator, [[described, described], dimension], None).compute,
+                                args=(Shape(dimension),), name=str(dimension)) for dimension in (0, 1)]
     for thread in threads:
         thread.start()
     for thread in threads:
