@@ -147,6 +147,9 @@ def progress():
 
 start = _library.plm_hook_start
 leave = _library.plm_hook_leave
+replays = _library.plm_hook_replays  # whether ranks that ran before left messages
+replayed = _library.plm_hook_replayed  # how many of them this rank received
+replayed.restype = ctypes.c_uint64
 barrier = _library.plm_hook_barrier  # the program stands at one: waits for the ranks that have not come there
 observe_inputs = _library.plm_hook_inputs
 observe_values = _library.plm_hook_observe_values

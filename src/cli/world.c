@@ -404,17 +404,51 @@ static int stages_run(struct work *w)
     return status;
 }
 
+/* ---- one ---- */
+
+/* Did a rank want something that only another one could know? */
+static bool record_lacks(const struct work *w)
+{
+    struct plm_summary s;
+    bool lacks;
+    if (plm_summary_read(w->launch->record, &s, w->error) < 0)
+        return false;
+    lacks = plm_summary_has_note(&s, "absent-peer");
+    plm_summary_free(&s);
+    return lacks;
+}
+
+/* One that fails for want of what another one sends is run again after the first rank, whose small messages it then gets. */
+static int one_run(struct work *w)
+{
+    const struct plm_cli_rank *rank = &w->world->rank;
+    const uint64_t before = w->header ? atomic_load(&w->header->chunks) : 0;
+    struct plm_world_need first;
+    int status = plm_cli_rank_run(w->pen, w->header, w->launch, rank, w->end, w->error);
+    if (status || !w->end->status || !rank->as.number || !record_lacks(w))
+        return status;
+    plm_complain_of(0, "rank %u needs what other ranks send, so rank 0 runs first and rank %u again", rank->as.number,
+                    rank->as.number);
+    w->runs = 1; /* what the first prints is not what was asked for */
+    plm_writer_forget(w->pen->writer, before);
+    status = rank_run(w, 0, &first);
+    plm_writer_forget(w->pen->writer, before);
+    if (status && !w->end->status && status != PLM_EINVAL)
+        return status;
+    return plm_cli_rank_run(w->pen, w->header, w->launch, rank, w->end, w->error);
+}
+
 /* ---- the world ---- */
 
 int plm_cli_world_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_cli_launch *launch,
                       const struct plm_cli_world_request *world, struct plm_cli_rank_end *end, struct plm_error *error)
 {
-    static int (*const runs[])(struct work *) = {
-        [PLM_RANKS_KINDS] = kinds_run, [PLM_RANKS_STAGES] = stages_run, [PLM_RANKS_ALL] = all_run};
+    static int (*const runs[])(struct work *) = {[PLM_RANKS_ONE] = one_run,
+                                                 [PLM_RANKS_KINDS] = kinds_run,
+                                                 [PLM_RANKS_STAGES] = stages_run,
+                                                 [PLM_RANKS_ALL] = all_run};
     struct work w = {pen, header, launch, world, end, error, "", 0};
     int status;
-    if (world->ranks == PLM_RANKS_ONE)
-        return plm_cli_rank_run(pen, header, launch, &world->rank, end, error);
     if (plm_scratch_make("ranks", w.folder, error) < 0)
         return PLM_EIO;
     status = runs[world->ranks](&w);

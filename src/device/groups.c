@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/writer.h"
+#include "world/messages.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -13,8 +14,11 @@
 EXPORT void plm_hook_group(const char *name, const char *ranks, const uint32_t *rank, uint32_t size, uint32_t place);
 EXPORT void plm_hook_group_made(uint64_t options);
 EXPORT void plm_hook_barrier(void);
+EXPORT uint64_t plm_hook_replayed(void);
+EXPORT int plm_hook_replays(void);
 
 _Atomic(plm_barrier_function *) plm_group_barrier;
+_Atomic uint64_t plm_group_replayed;
 
 static _Atomic(struct plm_group *) groups; /* the newest first */
 static _Thread_local struct plm_group *making;
@@ -104,4 +108,14 @@ const struct plm_group *plm_group_find(const void *options, int size, int place)
 {
     const bool known = options && is_known((uintptr_t)options);
     return group_only(known ? (uintptr_t)options : 0, size, place);
+}
+
+uint64_t plm_hook_replayed(void)
+{
+    return atomic_load(&plm_group_replayed);
+}
+
+int plm_hook_replays(void)
+{
+    return plm_messages_any();
 }

@@ -30,4 +30,7 @@ const struct plm_group *plm_group_find(const void *options, int size, int place)
 typedef void plm_barrier_function(void);
 extern _Atomic(plm_barrier_function *) plm_group_barrier;
 
+/* How many messages of ranks that ran before were received. */
+extern _Atomic uint64_t plm_group_replayed;
+
 #endif

@@ -78,6 +78,7 @@ static const struct {
      " took the first candidate that works: the virtual GPU has no clock. On a real GPU another kernel may win, with "
      "another workspace, and inductor's trials allocate inputs while it compiles (PLIMSOLL_AUTOTUNE=all tries them "
      "all)."},
+    {"message-replayed", "small messages of a rank that ran before were replayed (", "), since ranks ran one by one."},
     {"backward-steps", NULL,
      "no torch.optim optimizer was created, so each backward pass counted as a step; the weight update after it counts "
      "in the next step."},

@@ -198,15 +198,25 @@ static bool lives(uint32_t place)
     return fd < 0 || fcntl(fd, F_OFD_GETLK, &lock) || lock.l_type != F_UNLCK;
 }
 
-struct plm_message_key plm_messages_job(void)
+static struct plm_message_key key_of_environment(struct plm_message_key key, const char *const *names, size_t count)
 {
-    static const char *const names[] = {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"};
-    struct plm_message_key key = {1, 1};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *value = getenv(names[i]);
         key = plm_message_key(key, value ? value : "", value ? strlen(value) : 0);
     }
     return key;
+}
+
+struct plm_message_key plm_messages_job(void)
+{
+    static const char *const names[] = {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"};
+    return key_of_environment((struct plm_message_key){1, 1}, names, sizeof names / sizeof names[0]);
+}
+
+struct plm_message_key plm_messages_kept(void)
+{
+    static const char *const names[] = {"PLIMSOLL_RECORD", "WORLD_SIZE"};
+    return key_of_environment((struct plm_message_key){2, 2}, names, sizeof names / sizeof names[0]);
 }
 
 static bool place_lock(int fd, uint32_t first, uint32_t *place)
@@ -532,6 +542,19 @@ enum plm_message_state plm_messages_take(const struct plm_message *m, int rank, 
             return PLM_MESSAGE_LATE;
         wait_for_news(b, news);
     }
+}
+
+enum plm_message_state plm_messages_recall(const struct plm_message *m, void *to, size_t *known, size_t size)
+{
+    struct board *b = board_get();
+    *known = 0;
+    return b && message_find(b, m->key, to, known, size) == PLM_MESSAGE_KNOWN ? PLM_MESSAGE_KNOWN : PLM_MESSAGE_UNKNOWN;
+}
+
+bool plm_messages_any(void)
+{
+    const struct board *b = board_get();
+    return b && atomic_load(&b->head);
 }
 
 /* ---- the end ---- */

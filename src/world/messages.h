@@ -30,6 +30,10 @@ struct plm_message_key plm_message_key(struct plm_message_key from, const void *
 /* What the ranks of one job have in common, and those of two that run one after the other have not. */
 struct plm_message_key plm_messages_job(void);
 
+/* What the ranks of one world have in common that run one after the other for one record: under keys of this one, a rank that
+   runs alone leaves what it sends for those after it. */
+struct plm_message_key plm_messages_kept(void);
+
 /* A new board: a descriptor, or -1. The board is there as long as some process has it open. */
 int plm_messages_create(void);
 
@@ -66,6 +70,11 @@ enum plm_patience { PLM_PATIENCE_NONE, PLM_PATIENCE_VALUE, PLM_PATIENCE_BARRIER 
 /* `rank`: of the sender in the job, -1 if that is not known. */
 enum plm_message_state plm_messages_take(const struct plm_message *message, int rank, enum plm_patience patience,
                                          void *to, size_t *known, size_t size);
+/* What a rank that is not there any more left: PLM_MESSAGE_KNOWN or PLM_MESSAGE_UNKNOWN, at once. Not what ranks talk about:
+   when they end does not follow from it. */
+enum plm_message_state plm_messages_recall(const struct plm_message *message, void *to, size_t *known, size_t size);
+/* Has anybody posted anything yet? */
+bool plm_messages_any(void);
 
 /* This rank ended a step, and has seen enough or not: whether it ends now. Ranks that do not talk end each by itself. Where a
    message was taken since the first step, one that ended early would leave the others without its messages: these end

@@ -2,10 +2,11 @@
 
 NCCL's are the shim's. Those of gloo, which would wait for the addresses of all peers, are made by PyTorch's own process group
 without communication, and its results are completed here: every peer contributes what this rank does. A value that only an
-absent rank knows is left as it is, and noted.
+absent rank knows is left as it is, and noted, unless that rank ran before in the same command and left it.
 """
 
 import inspect
+import pickle
 
 from .. import device
 from ..imports.after_import import replace
@@ -124,8 +125,10 @@ def _completed(module, name, complete):
 
     @replace(module, name)
     def collective(*args, **kwargs):
+        lonely = env.lonely()
+        replayed = device.replayed() if lonely else 0
         result = original(*args, **kwargs)
-        if env.lonely():
+        if lonely and device.replayed() == replayed:
             try:
                 bound = signature.bind(*args, **kwargs)
                 bound.apply_defaults()
@@ -134,6 +137,20 @@ def _completed(module, name, complete):
             except Exception as error:
                 device.note("hook-failed", f"{name}: {error}")
         return result
+
+
+def _replayed(module, a, call):
+    """Whether a rank that ran before left the objects. If it did not, PyTorch takes what is there for their sizes, and fails over one of them;
+    but it has made its calls, which the next ones are counted after."""
+    where = a.get("device") or module._get_object_coll_device(a["group"])
+    if "cuda" not in str(where):
+        return False
+    before = device.replayed()
+    try:
+        call()
+    except Exception:
+        return False
+    return device.replayed() - before >= 2  # the sizes, and the objects
 
 
 def _of_objects(module, collectives, name):
@@ -150,8 +167,34 @@ def _of_objects(module, collectives, name):
         source = collectives.source(a["src"], a.get("group_src"), a["group"])
         if not env.absent(source) or module.get_rank(a["group"]) < 0:
             return original(*args, **kwargs)
-        env.lacks(name.replace("_list", "s").replace("_", " "), source)
+        if not (device.replays() and _replayed(module, a, lambda: original(*args, **kwargs))):
+            env.lacks(name.replace("_list", "s").replace("_", " "), source)
         return source if name == "recv_object_list" else None
+
+
+# Every peer contributes this rank's object: where a list is filled with them.
+_GATHERED = {"all_gather_object": "object_list", "gather_object": "object_gather_list"}
+
+
+def _gather_objects(module, name):
+    original = getattr(module, name)
+    signature = inspect.signature(original)
+
+    @replace(module, name)
+    def gather_objects(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        a = bound.arguments
+        group = a["group"] or module.group.WORLD
+        if not env.lonely() or module.get_rank(group) < 0 or not any(map(env.absent, module.get_process_group_ranks(group))):
+            return original(*args, **kwargs)
+        pickled = pickle.dumps(a["obj"])
+        try:
+            original(*args, **kwargs)  # for its memory; the sizes that it reads are not known
+        except Exception:
+            pass
+        if a[_GATHERED[name]] is not None:
+            a[_GATHERED[name]][:] = [pickle.loads(pickled) for _ in a[_GATHERED[name]]]
 
 
 def complete_collectives(module):
@@ -164,6 +207,9 @@ def complete_collectives(module):
     for name in _OBJECTS:
         if hasattr(module, name):
             _of_objects(module, collectives, name)
+    for name in _GATHERED:
+        if hasattr(module, name):
+            _gather_objects(module, name)
     barrier = module.monitored_barrier
 
     @replace(module, "monitored_barrier")

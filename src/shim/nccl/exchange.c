@@ -1,6 +1,7 @@
 #include "shim/nccl/exchange.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -74,16 +75,22 @@ static void join(struct plm_nccl_comm *comm)
     plm_messages_join(rank);
     atomic_store(&plm_record_awaited()->by, (uint32_t)(rank + 1));
     plm_messages_attach(comm->key, comm->rank);
-    comm->alone = false;
-    for (int place = 0; place < comm->size && !comm->alone; place++)
-        comm->alone = !plm_messages_runs(plm_nccl_job_rank(comm, place));
+}
+
+static bool lacks_members(const struct plm_nccl_comm *comm)
+{
+    for (int place = 0; place < comm->size; place++)
+        if (!plm_messages_runs(plm_nccl_job_rank(comm, place)))
+            return true;
+    return false;
 }
 
 /* Where only some ranks of a world are run, ids are made up by who serves the store. The group is the same everywhere; how many
-   there have been of the same ranks too. */
-static struct plm_message_key key_of_group(const struct plm_group *group)
+   there have been of the same ranks too. What is kept for ranks that run later has another key than what live ones say. */
+static struct plm_message_key key_of_group(const struct plm_group *group, bool alone)
 {
-    struct plm_message_key key = plm_message_key(plm_messages_job(), group->ranks, strlen(group->ranks));
+    struct plm_message_key key =
+        plm_message_key(alone ? plm_messages_kept() : plm_messages_job(), group->ranks, strlen(group->ranks));
     for (const struct plm_group *older = group->next; older; older = older->next)
         if (!strcmp(older->ranks, group->ranks))
             key = plm_message_key(key, "", 0);
@@ -92,7 +99,8 @@ static struct plm_message_key key_of_group(const struct plm_group *group)
 
 void plm_nccl_exchange_begin(struct plm_nccl_comm *comm, const void *id, size_t size)
 {
-    comm->key = comm->group && getenv("PLIMSOLL_WORLD") ? key_of_group(comm->group)
+    comm->alone = lacks_members(comm);
+    comm->key = comm->group && getenv("PLIMSOLL_WORLD") ? key_of_group(comm->group, comm->alone)
                                                         : plm_message_key((struct plm_message_key){0}, id, size);
     if (comm->size > 1 && plm_messages_here())
         join(comm);
@@ -103,7 +111,12 @@ void plm_nccl_exchange_split(struct plm_nccl_comm *parent, struct plm_nccl_comm 
     const uint64_t which[] = {++parent->splits, (uint64_t)color};
     if (!child)
         return;
+    child->alone = lacks_members(child);
     child->key = plm_message_key(parent->key, which, sizeof which);
+    if (parent->alone && !child->alone) { /* the parent's key is that of earlier runs as well */
+        const struct plm_message_key job = plm_messages_job();
+        child->key = plm_message_key(child->key, &job, sizeof job);
+    }
     if (child->size > 1 && child->size_known && plm_messages_here())
         join(child);
 }
@@ -191,7 +204,10 @@ static enum plm_message_state take(const struct expected *e, int place, enum plm
     const size_t bytes = bytes_of(&e->comm, e->part.bytes, rules[e->part.kind].sent);
     const struct plm_message message = message_of(&e->comm, &e->part, place, e->comm.rank, e->number);
     const int rank = job_rank(&e->comm, place);
-    enum plm_message_state state = plm_messages_take(&message, rank, PLM_PATIENCE_NONE, to, known, bytes);
+    enum plm_message_state state;
+    if (e->comm.alone)
+        return plm_messages_recall(&message, to, known, bytes);
+    state = plm_messages_take(&message, rank, PLM_PATIENCE_NONE, to, known, bytes);
     if (state == PLM_MESSAGE_NONE && patience != PLM_PATIENCE_NONE) {
         wait_begin(rank);
         state = plm_messages_take(&message, rank, patience, to, known, bytes);
@@ -207,6 +223,8 @@ static size_t take_tail(const struct expected *e, int place, void *to)
 {
     const struct plm_message tail = tail_of(message_of(&e->comm, &e->part, place, e->comm.rank, e->number));
     size_t known = 0;
+    if (e->comm.alone)
+        return 0;
     return plm_messages_take(&tail, job_rank(&e->comm, place), PLM_PATIENCE_NONE, to, &known, e->part.bytes) ==
                    PLM_MESSAGE_KNOWN
                ? known
@@ -316,14 +334,21 @@ static bool is_small(const struct plm_nccl_comm *comm, const struct plm_nccl_par
 {
     const size_t sent = bytes_of(comm, part->bytes, rules[part->kind].sent);
     return comm->size > 1 && part->bytes && part->bytes <= most_of(part) && sent <= most_of(part) && comm->size_known &&
-           !comm->alone && plm_messages_here();
+           plm_messages_here();
+}
+
+/* Is it kept for ranks that run later, or found if the sender ran before? What has one sender: of the others' contributions to
+   a sum or a gather some would be missing. */
+static bool is_kept(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part)
+{
+    return comm->alone && comm->group && (rules[part->kind].sends == ROOT || is_single(part->kind));
 }
 
 size_t plm_nccl_exchange_known(const struct plm_nccl_comm *comm, struct plm_nccl_part *part)
 {
     const struct rule *rule = &rules[part->kind];
     size_t known;
-    if (!is_small(comm, part) || !takes_part(rule->sends, comm, part->root))
+    if (!is_small(comm, part) || !takes_part(rule->sends, comm, part->root) || (comm->alone && !is_kept(comm, part)))
         return 0;
     known = plm_bytes_known(part->from, bytes_of(comm, part->bytes, rule->sent), plm_nccl_group_since());
     if (!known && rule->sent == ONE && !rule->sums)
@@ -346,6 +371,43 @@ static bool promise(const struct plm_nccl_comm *comm, const struct plm_nccl_part
     return true;
 }
 
+/* Each sender is noted once for each kind of call. */
+static void replay_note(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part)
+{
+    static const char *const words[PLM_COLLECTIVES] = {[PLM_COLLECTIVE_BROADCAST] = "broadcast",
+                                                       [PLM_COLLECTIVE_SCATTER] = "scatter",
+                                                       [PLM_COLLECTIVE_RECEIVE] = "send"};
+    static _Atomic uint64_t noted[PLM_COLLECTIVES]; /* a bit for each rank; those beyond share theirs */
+    const int rank = job_rank(comm, part->root);
+    const uint64_t bit = 1ull << ((unsigned)rank % 64);
+    char text[48];
+    atomic_fetch_add(&plm_group_replayed, 1);
+    if (!words[part->kind] || atomic_fetch_or(&noted[part->kind], bit) & bit)
+        return;
+    snprintf(text, sizeof text, "%s from rank %d", words[part->kind], rank);
+    plm_record_note("message-replayed", text);
+}
+
+/* What this rank sends is kept; what one sent that ran before is there at once, if it was known. */
+static bool replay(const struct plm_nccl_comm *comm, const struct plm_nccl_part *part, size_t known, uint64_t number)
+{
+    const struct rule *rule = &rules[part->kind];
+    const struct expected e = {*comm, *part, number, false};
+    char *buffer;
+    bool found;
+    if (known && takes_part(rule->sends, comm, part->root))
+        post(comm, part, known, number);
+    if (!part->to || part->root == comm->rank || !takes_part(rule->receives, comm, part->root))
+        return false;
+    buffer = malloc(most_of(part));
+    found = buffer && take(&e, part->root, PLM_PATIENCE_NONE, buffer, &known) == PLM_MESSAGE_KNOWN;
+    free(buffer);
+    if (!found || !promise(comm, part, false, number))
+        return false;
+    replay_note(comm, part);
+    return true;
+}
+
 bool plm_nccl_exchange(struct plm_nccl_comm *comm, const struct plm_nccl_part *part, size_t known)
 {
     const struct rule *rule = &rules[part->kind];
@@ -355,6 +417,8 @@ bool plm_nccl_exchange(struct plm_nccl_comm *comm, const struct plm_nccl_part *p
         plm_bytes_forget(part->to, bytes_of(comm, part->bytes, rule->received)); /* what peers do is assumed */
     if (!number || !is_small(comm, part))
         return false;
+    if (comm->alone)
+        return is_kept(comm, part) && replay(comm, part, known, number);
     if (sends)
         post(comm, part, known, number);
     barrier_note(comm, part, number);
