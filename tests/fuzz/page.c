@@ -12,16 +12,48 @@
 #include "base/json_tree.h"
 #include "fuzz.h"
 #include "record_input.h"
+#include "report/diff.h"
 #include "report/report.h"
 
-static void check_data(const char *data, size_t size)
+static void check_data(const char *data, size_t size, const char *field)
 {
     struct plm_json_tree *tree;
-    MUST(!memchr(data, '<', size) && !memchr(data, '\n', size));
-    fuzz_plain(data, size);
-    MUST(plm_json_tree_read_memory("page", data, size, &tree, NULL) == 0);
-    MUST(plm_json_tree_find(tree, plm_json_tree_root(tree), "lanes"));
+    MUST(size > 2 && data[0] == '<' && data[size - 1] == '>'); /* record_input.c has these two */
+    MUST(!memchr(data + 1, '<', size - 1) && !memchr(data, '\n', size));
+    fuzz_plain(data + 1, size - 2);
+    MUST(plm_json_tree_read_memory("page", data + 1, size - 2, &tree, NULL) == 0);
+    MUST(plm_json_tree_find(tree, plm_json_tree_root(tree), field));
     plm_json_tree_free(tree);
+}
+
+/* The job over itself. */
+static int diff_write(FILE *out, const struct plm_report_page *page, struct plm_error *error)
+{
+    const struct plm_report_page both[] = {*page, *page};
+    struct plm_diff diff;
+    int status;
+    plm_diff_make(page->job, page->job, PLM_BY_MODULE, &diff);
+    status = plm_report_html_diff(out, &diff, both, error);
+    plm_diff_free(&diff);
+    return status;
+}
+
+static void check_page(int (*write)(FILE *, const struct plm_report_page *, struct plm_error *),
+                       const struct plm_report_page *page, const char *field)
+{
+    struct plm_error error = {0};
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    int status;
+    MUST(out);
+    status = write(out, page, &error);
+    fclose(out);
+    if (status)
+        fuzz_sentence(&error);
+    else
+        check_data(text, length, field);
+    free(text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -31,25 +63,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {.card = {.id = "large", .name = "large", .memory_total = 3ull << 33, .memory_usable = 3ull << 33}},
     };
     static const struct plm_catalogue catalogue = {.entry = entries, .count = 2};
-    struct plm_error error = {0};
+    static const struct plm_report_step time = {.why = "not known"};
     struct fuzz_record r;
-    char *page = NULL;
-    size_t length = 0;
-    FILE *out;
+    struct plm_report_page page;
     if (!fuzz_record_open(data, size, &r))
         return 0;
-    out = open_memstream(&page, &length);
-    MUST(out);
-    if (plm_report_html(out, r.job, &catalogue, &(struct plm_report_step){.why = "not known"},
-                        "</script>\xe2\x80\xae\x1b.plm", &error)) {
-        fuzz_sentence(&error);
-        fclose(out);
-    } else {
-        fclose(out);
-        MUST(length > 2 && page[0] == '<' && page[length - 1] == '>'); /* record_input.c has these two */
-        check_data(page + 1, length - 2);
-    }
-    free(page);
+    page = (struct plm_report_page){r.job, &catalogue, &time, "</script>\xe2\x80\xae\x1b.plm"};
+    check_page(plm_report_html, &page, "lanes");
+    check_page(diff_write, &page, "jobs");
     fuzz_record_close(&r);
     return 0;
 }

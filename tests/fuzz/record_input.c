@@ -16,6 +16,8 @@ enum { PIECES_MAX = 6, GUARD = 64 };
 /* In place of the page around the data, which no record changes. */
 const unsigned char plm_html_before[] = "<", plm_html_after[] = ">";
 const size_t plm_html_before_size = 1, plm_html_after_size = 1;
+const unsigned char plm_html_diff_before[] = "<", plm_html_diff_after[] = ">";
+const size_t plm_html_diff_before_size = 1, plm_html_diff_after_size = 1;
 const char plm_html_missing[] = "";
 
 /* A described record. What lies behind the events of a chunk may not be read: AddressSanitizer watches it. */
