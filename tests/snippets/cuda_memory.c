@@ -134,7 +134,14 @@ SNIPPET(cuPointerGetAttribute)
     int type = 0, ordinal = -1, local;
     unsigned managed = 9;
     uint64_t id = 0;
+    size_t size = 0;
+    void *context = NULL, *current = NULL, *host = &local;
+    CHECK(CU(cuCtxGetCurrent, (void **), (&current)) == 0 && current);
+    CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&context, 1, at)) == 0 && context == current);
     CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&type, 2, at)) == 0 && type == 2);
+    CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&start, 3, at + 8)) == 0 && start == at + 8);
+    CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&host, 4, at)) == INVALID_VALUE);
+    CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&size, 12, at + 8)) == 0 && size == 4096);
     CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&ordinal, 9, at)) == 0 && ordinal == 0);
     CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&managed, 8, at)) == 0 && managed == 0);
     CHECK(CU(cuPointerGetAttribute, (void *, int, address), (&id, 7, at)) == 0 && id);
