@@ -168,6 +168,11 @@ static uint64_t run_of(enum plane plane, uint64_t address, uint64_t most, bool *
     return run < most ? run : most;
 }
 
+uint64_t plm_known_run(uint64_t address, uint64_t most, bool *known)
+{
+    return run_of(KNOWN, address, most, known);
+}
+
 uint64_t plm_known_first(uint64_t address, uint64_t bytes)
 {
     uint64_t first = 0;

@@ -15,6 +15,8 @@
 bool plm_known(uint64_t address, uint64_t bytes); /* all of them */
 uint64_t plm_known_first(uint64_t address, uint64_t bytes); /* how many of them, from the first on */
 bool plm_known_any(uint64_t address, uint64_t bytes); /* one of them */
+/* How many bytes from here on are alike, at least, and at most `most`, of memory that is backed; whether they are known. */
+uint64_t plm_known_run(uint64_t address, uint64_t most, bool *known);
 void plm_known_set(uint64_t address, uint64_t bytes);
 void plm_known_clear(uint64_t address, uint64_t bytes);
 /* Of what is known a part may follow from what was assumed of a choice or a number (values.h), and not from the host's data

@@ -37,6 +37,7 @@ struct frame {
     enum plm_leaves leaves;
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
+    bool draws;       /* random numbers, by values that are not known */
     struct plm_ivalue *each; /* of PLM_OPERATOR_EACH: what it writes. Their list is gone when it ends */
     uint64_t each_count;
 };
@@ -175,27 +176,65 @@ static bool can_hold(const struct plm_tensors_view *v)
 
 /* ---- tensors, element by element: which of them are known ---- */
 
-/* `known` has one for each, and is filled, or sets what is known. Returns what comes after it. */
-static char *mask_do(const struct plm_tensors_view *v, unsigned dimension, uint64_t at, char *known, bool set)
+/* A run of elements that follow each other; `known` has a byte for each, and is filled. */
+static void row_mask(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known)
 {
-    if (dimension == v->dimensions) {
-        if (!set)
-            *known = (char)plm_known(at, v->element_bytes);
+    uint64_t done = 0;
+    while (done < count) {
+        bool is;
+        const uint64_t from = at + done * v->element_bytes;
+        const uint64_t alike = plm_known_run(from, (count - done) * v->element_bytes, &is) / v->element_bytes;
+        if (alike)
+            memset(known + done, is, alike);
         else
-            (*known ? run_set : run_clear)(at, v->element_bytes);
-        return known + 1;
+            known[done] = (char)plm_known(from, v->element_bytes);
+        done += alike ? alike : 1;
+    }
+}
+
+/* The same, where `known` says what is from now on. */
+static void row_set(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known)
+{
+    for (uint64_t done = 0, alike; done < count; done += alike) {
+        const char *other = memchr(known + done, !known[done], count - done);
+        alike = other ? (uint64_t)(other - (known + done)) : count - done;
+        (known[done] ? run_set : run_clear)(at + done * v->element_bytes, alike * v->element_bytes);
+    }
+}
+
+typedef void row_function(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known);
+
+/* Rows of `count` elements, in the order of the `dimensions` before them. Returns what comes after the last of them in `known`. */
+static char *rows_do(const struct plm_tensors_view *v, unsigned dimension, unsigned dimensions, uint64_t at,
+                     uint64_t count, char *known, row_function *row)
+{
+    if (dimension == dimensions) {
+        row(v, at, count, known);
+        return known + count;
     }
     for (int64_t i = 0; i < v->sizes[dimension]; i++, at += (uint64_t)v->strides[dimension] * v->element_bytes)
-        known = mask_do(v, dimension + 1, at, known, set);
+        known = rows_do(v, dimension + 1, dimensions, at, count, known, row);
     return known;
+}
+
+static void mask_do(const struct plm_tensors_view *v, char *known, row_function *row)
+{
+    unsigned before = v->dimensions;
+    uint64_t count = 1;
+    while (before && (v->sizes[before - 1] == 1 || (uint64_t)v->strides[before - 1] == count))
+        count *= (uint64_t)v->sizes[--before];
+    if (v->elements)
+        rows_do(v, 0, before, v->data, count, known, row);
 }
 
 void plm_values_mask(const struct plm_tensors_view *v, char *known)
 {
-    if (on_device(v))
-        mask_do(v, 0, v->data, known, false);
-    else
+    if (!on_device(v))
         memset(known, 1, v->elements);
+    else if (!plm_memory_backed(v->data, v->extent))
+        memset(known, 0, v->elements);
+    else
+        mask_do(v, known, row_mask);
 }
 
 /* What is on the host is all known. */
@@ -267,11 +306,16 @@ struct given {
     bool known; /* all that it needs is, and nothing is too large */
     bool small; /* nothing is too large */
     bool some, lacks; /* of an input that it needs something is known, or nothing */
-    bool wide; /* an input of floating point has too many elements to be computed in part */
+    bool undecided; /* of an input that decides, nothing is known */
+    bool floating; /* an input that it needs is */
+    bool wide; /* such a one has too many elements to be computed in part */
+    bool same; /* all tensors that it needs begin where the first does */
+    uint64_t first; /* that is there */
     bool assumed; /* a part of that is */
     bool elements; /* a tensor that it needs has some */
     bool positive; /* a single number that it needs is not 0 */
     bool nothing; /* is what it puts somewhere */
+    bool certain; /* what it leaves may be, whatever the values are */
     bool open; /* something that it needs may be negative */
     bool twice; /* a tensor that it needs is the one before it */
     uint64_t last; /* that tensor, of the device */
@@ -413,6 +457,16 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 /* Also where something is not known, all of what they are given is looked at. */
 enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
 
+static void look_at_parts(const struct plm_tensors_view *v, unsigned number, struct given *g)
+{
+    const bool floating = floating_type(v) < NUMBER_TYPES;
+    g->floating |= floating;
+    g->wide |= floating && v->elements > PLM_VALUES_PARTS;
+    g->undecided |= g->is->decides >> number & 1 && !(g->small && view_has_known(v));
+    g->same = !g->first || (g->same && v->data == g->first);
+    g->first = g->first ? g->first : v->data;
+}
+
 static void look_at(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     struct given *g = data;
@@ -430,12 +484,19 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
     g->known = g->known && g->small && (!needed || view_is_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CHOOSES))
         *(view_has_known(v) ? &g->some : &g->lacks) = true;
-    g->wide |= needed && v->elements > PLM_VALUES_PARTS && floating_type(v) < NUMBER_TYPES;
+    if (needed && g->is->flags & BY_ELEMENT)
+        look_at_parts(v, number, g);
     if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
         look_at_bound(v, g);
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
+}
+
+static void look_for_unknown(const struct plm_tensors_view *v, unsigned number, void *data)
+{
+    (void)number;
+    *(bool *)data |= !view_is_known(v);
 }
 
 static void clear_written(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -523,21 +584,25 @@ static bool inside_another(void)
     return false;
 }
 
-static bool in_parts(const struct given *g)
+/* Of a number among its arguments. */
+typedef bool number_function(double value);
+
+static bool is_negative(double value)
 {
-    const bool can = g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER);
-    return can && g->small && !g->wide && g->some && (!g->lacks || g->is->flags & PLM_OPERATOR_EITHER);
+    return value < 0 && value >= -DBL_MAX; /* what is filled with -inf is known */
 }
 
-static bool followed(const struct plm_operator *is, const struct given *g)
+static bool is_no_even_power(double value)
 {
-    const bool certain = is->flags & PLM_OPERATOR_CERTAIN && g->small;
-    return (g->known || in_parts(g) || certain) && !(is->flags & PLM_OPERATOR_FILLS && inside_another()) &&
-           !plm_capture_active();
+    return value != 2 && value != 4;
 }
 
-/* Whether a number among its arguments is below 0, or is no even power. What is filled with -inf is known. */
-static bool has_number(struct plm_ivalues inputs, bool odd)
+static bool is_finite(double value)
+{
+    return value >= -DBL_MAX && value <= DBL_MAX;
+}
+
+static bool has_number(struct plm_ivalues inputs, number_function *is)
 {
     for (uint64_t i = 0; i < inputs.count; i++) {
         const struct plm_ivalue *v = &inputs.first[i];
@@ -545,21 +610,52 @@ static bool has_number(struct plm_ivalues inputs, bool odd)
         double value = (double)(int64_t)v->payload;
         if (kind == PLM_IVALUE_DOUBLE)
             memcpy(&value, &v->payload, sizeof value);
-        if ((kind == PLM_IVALUE_DOUBLE || kind == PLM_IVALUE_INT) &&
-            (odd ? value != 2 && value != 4 : value < 0 && value >= -DBL_MAX))
+        if ((kind == PLM_IVALUE_DOUBLE || kind == PLM_IVALUE_INT) && is(value))
             return true;
     }
     return false;
+}
+
+static bool in_parts(const struct given *g)
+{
+    const unsigned flags = g->is->flags;
+    const bool can = flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER);
+    const bool either = flags & PLM_OPERATOR_EITHER && !(flags & PLM_OPERATOR_WHOLE && g->floating);
+    return can && g->small && !g->wide && g->some && !g->undecided && (!g->lacks || either);
+}
+
+/* Whether a value can be certain: x == x, or x with no other number than infinity. The hook finds out whether it is. */
+static bool can_be_certain(const struct given *g, struct plm_ivalues inputs)
+{
+    if (!(g->is->flags & PLM_OPERATOR_CERTAIN) || !g->small)
+        return false;
+    return g->tensors == 1 ? !has_number(inputs, is_finite) : g->same;
+}
+
+/* What an operator that draws random numbers makes of unknown ones before it draws: checks of its arguments, which hold whatever
+   they are. */
+static bool inside_draw(void)
+{
+    for (unsigned i = 0; i < mine->depth; i++)
+        if (mine->frame[i].draws)
+            return true;
+    return false;
+}
+
+static bool followed(const struct plm_operator *is, const struct given *g)
+{
+    return (g->known || in_parts(g) || g->certain) && !(is->flags & PLM_OPERATOR_FILLS && inside_another()) &&
+           !inside_draw() && !plm_capture_active();
 }
 
 /* Dimensions are numbers too, and may be counted from the end. */
 static bool leaves_bounded(const struct plm_operator *is, const struct given *g, struct plm_ivalues inputs)
 {
     const bool pointwise = is->flags & PLM_OPERATOR_PASSES;
-    if (is->flags & PLM_OPERATOR_SQUARES && (g->tensors == 1 ? !has_number(inputs, true) : g->twice))
+    if (is->flags & PLM_OPERATOR_SQUARES && (g->tensors == 1 ? !has_number(inputs, is_no_even_power) : g->twice))
         return true;
     return is->flags & PLM_OPERATOR_BOUNDED ||
-           (is->flags & PLM_OPERATOR_KEEPS && g->last && !g->open && !(pointwise && has_number(inputs, false)));
+           (is->flags & PLM_OPERATOR_KEEPS && g->last && !g->open && !(pointwise && has_number(inputs, is_negative)));
 }
 
 /* ---- what an operator leaves: LEAVES of policy.def ---- */
@@ -671,8 +767,7 @@ static void set_output(const struct plm_tensors_view *v, unsigned number, void *
 static void set_parts(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
-    if (v->elements)
-        mask_do(v, 0, v->data, data, true);
+    mask_do(v, data, row_set);
 }
 
 static void bound_output(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -787,6 +882,7 @@ void plm_values_enter(const void *function)
     given.is = &is;
     given.known = given.small = is.flags & PLM_OPERATOR_FOLLOWED;
     each_tensor(inputs, look_at, &given);
+    given.certain = can_be_certain(&given, inputs);
     if (given.host && !given.device)
         return; /* all of it happens on the host */
     if (given.wrapped) { /* fake, or of a transform; with sparse ones, kernels are launched without an operator */
@@ -806,6 +902,8 @@ void plm_values_enter(const void *function)
                            .expected = -1,
                            .assumed = given.assumed,
                            .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements};
+    if (is.flags & PLM_OPERATOR_DRAWS)
+        each_tensor(inputs, look_for_unknown, &frame.draws);
     frame.bounded = leaves_bounded(&is, &given, inputs);
     frame_decide(&frame, &given, inputs);
     if (!frame.pending && frame.leaves != PLM_LEAVES_UNCHANGED)

@@ -41,7 +41,8 @@ enum plm_operator_is {
     PLM_OPERATOR_BOUNDED = 65536, /* what it leaves is not negative: abs, exp, softmax */
     PLM_OPERATOR_KEEPS = 131072, /* the same, if that is so of all that it is given: mean, sum, max */
     PLM_OPERATOR_SQUARES = 262144, /* the same of x * x, and of x to an even power */
-    PLM_OPERATOR_EACH = 524288 /* returns nothing; what it leaves is in the tensors of the list that it begins with */
+    PLM_OPERATOR_EACH = 524288, /* returns nothing; what it leaves is in the tensors of the list that it begins with */
+    PLM_OPERATOR_WHOLE = 1048576 /* PLM_OPERATOR_EITHER holds for whole numbers only: x * 0 */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 enum { PLM_VALUES_PARTS = 8192 }; /* of floating point, those of more are not computed in part */

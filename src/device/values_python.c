@@ -1,9 +1,11 @@
 #include "device/values_python.h"
 
+#include <dlfcn.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "device/context.h"
+#include "device/internal.h"
 #include "device/python_api.h"
 #include "device/values.h"
 
@@ -17,6 +19,7 @@ static struct {
 
 struct entered {
     int lock;
+    int threads, mkl_threads; /* of python_compute() */
     struct plm_object *error[3];
 };
 
@@ -50,6 +53,46 @@ static struct plm_object *call(struct plm_object *function, struct plm_object *c
     if (tuple)
         plm_python.drop(tuple);
     return result;
+}
+
+/* ---- threads ----
+ *
+ * What the hook computes is small: threads that PyTorch would wake for it spin for longer than the work takes. How many OpenMP and
+ * MKL take for a thread's next work are numbers of that thread. torch.set_num_threads() would change those of new threads too. */
+
+static struct {
+    int (*have)(void); /* at::get_num_threads(); sets a new thread's number as the program wants it */
+    void (*set)(int);  /* omp_set_num_threads() of the library that PyTorch uses */
+    int (*set_mkl)(int); /* MKL_Set_Num_Threads_Local(), which returns what was set. NULL: this PyTorch has no MKL */
+} threads;
+
+static void threads_find(void)
+{
+    void *torch = plm_loaded("libtorch_cpu.so");
+    threads.have = (int (*)(void))plm_device_torch_function(PLM_TORCH_THREADS);
+    threads.set = torch ? (void (*)(int))dlsym(torch, "omp_set_num_threads") : NULL;
+    threads.set_mkl = torch ? (int (*)(int))dlsym(torch, "MKL_Set_Num_Threads_Local") : NULL;
+}
+
+/* Like python_enter(), and whatever is computed until python_computed() runs in this thread alone. */
+static struct entered python_compute(void)
+{
+    struct entered e = python_enter();
+    e.threads = threads.have && threads.set ? threads.have() : 1;
+    if (e.threads > 1)
+        threads.set(1);
+    if (e.threads > 1 && threads.set_mkl)
+        e.mkl_threads = threads.set_mkl(1);
+    return e;
+}
+
+static void python_computed(const struct entered *e)
+{
+    if (e->threads > 1)
+        threads.set(e->threads);
+    if (e->threads > 1 && threads.set_mkl)
+        threads.set_mkl(e->mkl_threads);
+    python_leave(e);
 }
 
 /* ---- values as objects ---- */
@@ -148,13 +191,14 @@ struct plm_operator plm_python_classify(const void *function)
         return (struct plm_operator){0}; /* a name for a profiler */
     e = python_enter();
     result = call(hook.classify, (struct plm_object *[]){plm_python.new_text(name), plm_python.new_text(overload)}, 2);
-    if (result && plm_python.tuple_size(result) == 6)
+    if (result && plm_python.tuple_size(result) == 7)
         is = (struct plm_operator){.number = (uint32_t)item(result, 0),
                                    .flags = (unsigned)item(result, 1),
                                    .arguments = (unsigned)item(result, 2),
                                    .returns = (unsigned)item(result, 3),
                                    .writes = item(result, 4),
-                                   .needs = item(result, 5)};
+                                   .needs = item(result, 5),
+                                   .decides = item(result, 6)};
     if (result)
         plm_python.drop(result);
     python_leave(&e);
@@ -163,7 +207,7 @@ struct plm_operator plm_python_classify(const void *function)
 
 void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, int64_t *expected)
 {
-    struct entered e = python_enter();
+    struct entered e = python_compute();
     struct plm_object *result =
         call(hook.prepare, (struct plm_object *[]){plm_python.new_int(is->number), list(inputs, parts)}, 2);
     struct plm_object *pending = NULL;
@@ -174,13 +218,13 @@ void *plm_python_prepare(const struct plm_operator *is, struct plm_ivalues input
     }
     if (result)
         plm_python.drop(result);
-    python_leave(&e);
+    python_computed(&e);
     return pending;
 }
 
 void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs, bool parts, bool bounded)
 {
-    struct entered e = python_enter();
+    struct entered e = python_compute();
     struct plm_object *pending = call(
         hook.choose,
         (struct plm_object *[]){plm_python.new_int(is->number), list(inputs, parts), plm_python.new_bool(bounded)}, 3);
@@ -188,7 +232,7 @@ void *plm_python_choose(const struct plm_operator *is, struct plm_ivalues inputs
         plm_python.drop(pending);
         pending = NULL;
     }
-    python_leave(&e);
+    python_computed(&e);
     return pending;
 }
 
@@ -213,7 +257,7 @@ static int finished(struct plm_object *result, char *mask, size_t size)
 
 int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, size_t size)
 {
-    struct entered e = python_enter();
+    struct entered e = python_compute();
     int done = PLM_FINISH_FAILED;
     if (outputs.count) {
         struct plm_object *result;
@@ -224,7 +268,7 @@ int plm_python_finish(void *pending, struct plm_ivalues outputs, char *mask, siz
             plm_python.drop(result);
     }
     plm_python.drop(pending);
-    python_leave(&e);
+    python_computed(&e);
     return done;
 }
 
@@ -277,6 +321,7 @@ int plm_hook_values(struct plm_object *classify, struct plm_object *prepare, str
     hook.finish = finish;
     hook.unknown = unknown;
     hook.shown = shown;
+    threads_find();
     if (!plm_tensors_values_known())
         return false;
     plm_values_start();

@@ -18,6 +18,7 @@ struct plm_operator {
     unsigned flags;  /* enum plm_operator_is */
     unsigned arguments, returns;
     uint64_t writes, needs; /* arguments that it writes, and those whose values it reads, a bit each */
+    uint64_t decides; /* where not all is known, something of each of these must be: the mask of masked_fill */
 };
 
 /* values.c: of each element of a tensor, in its order, whether it is known. */

@@ -50,6 +50,8 @@ static const struct plm_torch_row rows[PLM_TORCH_FACTS] = {
                                                "ATen/record_function.h", NO_OPERATORS),
     [PLM_TORCH_SEQUENCE_NEXT] =
         FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at15sequence_number4peekEv", "ATen/SequenceNumber.h", NO_OPERATORS),
+    [PLM_TORCH_THREADS] = FUNCTION(2001, 0, "libtorch_cpu.so", "_ZN2at15get_num_threadsEv", "ATen/Parallel.h",
+                                   "one thread for values that are computed, which then cost more"),
     [PLM_TORCH_OPERATOR] = {PLM_TORCH_IS_PREFIX, false, 2001, 0, "libtorch_cpu.so", PLM_TORCH_OPERATOR_PREFIX,
                             "ATen/ops/nonzero_ops.h", "the name of the operator that reads a value back"},
 

@@ -437,7 +437,7 @@ def threads_share_an_operator():
     class Shared(classify.Operator):
         """Whoever is about to use it waits for the other."""
 
-        names, outs, devices, written, certain, apart = [None, None], [False] * 2, [False] * 2, [False] * 2, None, False
+        names, outs, devices, written, certain, places = [None, None], [False] * 2, [False] * 2, [False] * 2, None, []
 
         def __init__(self):
             pass

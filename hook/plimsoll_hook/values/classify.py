@@ -49,8 +49,9 @@ class Operator:
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
         self.outs = [argument.is_out for argument in schema.arguments]
-        # What it writes may be what it reads (`x.mvlgamma_()` is such a call), and operators within it write before it is repeated.
-        self.apart = any(self.outs)
+        # Where it puts its results. That may be what it reads (`x.mvlgamma_()` is such a call), and operators within it write before it is
+        # repeated.
+        self.places = [number for number, out in enumerate(self.outs) if out]
         # Batch normalisation updates its statistics, and its schemas do not say so.
         # A scaler's `found_inf` stays: numbers are taken to be finite.
         self.written = [bool(argument.alias_info and argument.alias_info.is_write and argument.name != "found_inf")
@@ -90,15 +91,16 @@ def _follows(namespace, name, full, overload):
                  and all("Tensor" in str(result.type) for result in overload._schema.returns)))
 
 
-_COMPOSED = 0, 0, 0, 0, 0, 0
+_COMPOSED = 0, 0, 0, 0, 0, 0, 0
 
 
 def classify(qualified, overload_name):
-    """(number, what it is, how many arguments, how many results, which arguments it writes, which it reads the values of)"""
+    """(number, what it is, how many arguments, how many results, which arguments it writes, which it reads the values of, of which of these
+    something must be known)"""
     namespace, name = qualified.split("::")
     full = qualified + "." + overload_name if overload_name else qualified
     if namespace in ("c10d", "_c10d_functional"):
-        return 0, LEAF | COLLECTIVE, 0, 0, 0, 0
+        return 0, LEAF | COLLECTIVE, 0, 0, 0, 0, 0
     if name in _NO_VALUES or not (_has(full, "CUDA") or name == "copy_"):
         return _COMPOSED
     overload = getattr(getattr(getattr(host.torch.ops, namespace), name), overload_name or "default")
@@ -121,4 +123,5 @@ def classify(qualified, overload_name):
     operator.chooses = choices.KINDS.get(full)
     flags |= CHOOSES if operator.chooses else 0
     operators.append(operator)
-    return len(operators) - 1, flags, len(needs), len(overload._schema.returns), _bits(operator.written), _bits(needs)
+    return (len(operators) - 1, flags, len(needs), len(overload._schema.returns), _bits(operator.written), _bits(needs),
+            partial.decides(plain))

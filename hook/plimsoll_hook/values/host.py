@@ -48,16 +48,32 @@ def _copied(value):
     return value.clone() if isinstance(value, torch.Tensor) else value
 
 
+def _span(described):
+    """The addresses that it lies between; None: it has no memory."""
+    memory = described[0]
+    if memory is None:
+        return None
+    first = torch.frombuffer(memory, dtype=torch.uint8).data_ptr()
+    return first, first + len(memory)
+
+
+def _overlaps(value, spans):
+    found = (_span(tensor) for tensor in described_in((value,)))
+    return any(span and span[0] < other[1] and other[0] < span[1] for span in found for other in spans)
+
+
 def arguments_of(operator, values):
     args, kwargs = [], {}
+    spans = [span for out in operator.places for span in map(_span, described_in((values[out],))) if span]
     for number, value in enumerate(values):
         if operator.outs[number]:
             value = torch.empty(0, dtype=_types[value[1]], device="cpu")
         elif operator.devices[number]:
             value = "cpu"
         else:
+            copied = operator.written[number] or spans and _overlaps(value, spans)
             value = value_of(value)
-            if operator.written[number] or operator.apart:
+            if copied:
                 value = _copied(value)
         if operator.names[number] is None:
             args.append(value)

@@ -4,7 +4,7 @@ import math
 import operator as python_operator
 
 from .. import device
-from ..device import CERTAIN, EITHER, PARTS
+from ..device import CERTAIN, EITHER, PARTS, WHOLE
 from . import host
 
 
@@ -62,7 +62,12 @@ def _masked_fill(tensors, masks, made, args):
     return masks[1] & host.torch.where(tensors[1], masks[2] if len(masks) > 2 else True, masks[0])
 
 
-_CHOSEN = {"where": _where, "masked_fill": _masked_fill}  # by a mask, which is known
+_CHOSEN = {"where": (0, _where), "masked_fill": (1, _masked_fill)}  # by a mask, which argument that is; of it something is known
+
+
+def decides(plain):
+    """The arguments of which something must be known, a bit each."""
+    return 1 << _CHOSEN[plain][0] if plain in _CHOSEN else 0
 
 
 def in_parts(operator, name, overload):
@@ -72,11 +77,11 @@ def in_parts(operator, name, overload):
         return 0
     if plain in _EITHER:
         operator.known = _EITHER[plain]
-        return EITHER
+        return EITHER | WHOLE if plain == "mul" else EITHER
     if name == "copy_":
         operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
     elif plain in _CHOSEN and (name != "where" or overload._overloadname == "self"):
-        operator.known = _CHOSEN[plain]
+        operator.known = _CHOSEN[plain][1]
     elif name == "cat":
         operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
     elif host.torch.Tag.pointwise in overload.tags:
