@@ -174,6 +174,20 @@ SNIPPET(cublasLtMatrixLayoutInit_internal)
                (g.descriptor, 8, R_16F, 1, 1, 1)) == ALLOC_FAILED);
 }
 
+/* cublasLtMatmulDescAttributes_t: how many bytes an attribute has; 0: there is none of that number. */
+static void matmul_attributes(const void *descriptor)
+{
+    static const uint8_t bytes[] = {4, 4, 4, 4, 4, 4, 4, 4, 8, 0, 8, 8, 8, 8, 8, 4, 0, 8, 8,
+                                    8, 8, 8, 4, 8, 8, 1, 4, 4, 4, 8, 8, 4, 4, 4, 4, 4, 8, 4};
+    for (int id = 0; id < (int)sizeof bytes; id++) {
+        uint64_t value;
+        size_t written = 0;
+        const int status = CALL(int, cublasLtMatmulDescGetAttribute, (const void *, int, void *, size_t, size_t *),
+                                (descriptor, id, &value, bytes[id] ? bytes[id] : sizeof value, &written));
+        CHECK(bytes[id] ? status == 0 && written == bytes[id] : status == INVALID_VALUE);
+    }
+}
+
 SNIPPET(cublasLtMatmulDescInit_internal)
 {
     struct {
@@ -184,6 +198,7 @@ SNIPPET(cublasLtMatmulDescInit_internal)
     int type = 0;
     CHECK(CALL(int, cublasLtMatmulDescInit_internal, (void *, size_t, int, int),
                (g.descriptor, sizeof g.descriptor, COMPUTE_32F, R_32F)) == 0);
+    matmul_attributes(g.descriptor);
     for (int id = 17; id <= 21; id++)
         CHECK(CALL(int, cublasLtMatmulDescSetAttribute, (void *, int, const void *, size_t),
                    (g.descriptor, id, &pointer, sizeof pointer)) == 0);

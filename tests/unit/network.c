@@ -388,6 +388,15 @@ static void refused_with(const char *good, const char *from, const char *to, con
     free(file);
 }
 
+#define SEVEN                        \
+    "feature layers 0 1000 0\n"      \
+    "feature batch 0 1000 0\n"       \
+    "feature parameters 0 1000 0\n"  \
+    "feature activations 0 1000 0\n" \
+    "feature batchnorms 0 1000 0\n"  \
+    "feature dropouts 0 1000 0\n"    \
+    "feature activation_sin 0 1000 0\n"
+
 static void test_bad_files(void **state)
 {
     size_t size;
@@ -399,6 +408,8 @@ static void test_bad_files(void **state)
             "is for gpumemnet-x, which is not a learned method");
     refused("plimsoll-model 1 horus 00000000 0\n", 34, PLM_EFORMAT, "is for horus, which is not a learned method");
     refused_with(good, "family mlp", "family cnn", "other features than gpumemnet-mlp for the family cnn");
+    refused_with(good, "features 8\n" SEVEN "feature activation_cos 0 1000 0\n", "features 7\n" SEVEN,
+                 "other features than gpumemnet-mlp for the family mlp");
     refused_with(good, "family mlp", "family rnn", "a family is mlp, cnn or transformer");
     refused_with(good, "target device_used", "target beauty", "'beauty'");
     refused_with(good, "length 0", "length 9", "a sequence of 9 positions");
