@@ -417,6 +417,7 @@ function drawFigures() {
     entry("Host", nanoseconds(t.host), percent(t.host, t.step)),
     entry("Bottleneck", limit === "host" ? "waiting for the host" : limit, percent(t.bound[limit], t.step)),
     t.samples_per_second ? entry("Samples", `${count(Number(t.samples_per_second.toPrecision(3)))} /s`, "on this GPU") : undefined,
+    page.time.gpus > 1 && page.time.samples_per_second ? entry("Samples of the job", `${count(Number(page.time.samples_per_second.toPrecision(3)))} /s`, `on ${count(page.time.gpus)} GPUs together`) : undefined,
     t.mfu ? entry("MFU", percent(t.mfu, 1)) : undefined);
   fill(byId("time-metrics"), ...Object.entries(t.metrics).filter(([, value]) => value > 0).map(([name, value]) =>
     el("span", { title: `DCGM ${name.toUpperCase()}` }, el("b", {}, METRICS[name]), ` ${percent(value, 1) || "<1 %"}`)));

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "report/html.h"
 #include "report/report.h"
+#include "time/table.h"
 #include "time/timeline.h"
 
 enum { NAME_BYTES = 160 }; /* more of a name is not shown */
@@ -330,6 +331,14 @@ void plm_html_time_lane(struct plm_json *j, struct plm_html_time *t, uint32_t pr
     tracks_free(&all);
 }
 
+static void write_together(struct plm_json *j, const struct plm_timeline *timeline,
+                           const struct plm_timeline_lane *lane)
+{
+    const double rate = plm_time_together(&timeline->works, lane->work, lane->timing.step);
+    if (rate > 0)
+        plm_json_real(j, "samples_per_second", rate);
+}
+
 /* What `plimsoll time` and the report call the job's step: that of the lane with the most calls. The page may show
    another one. */
 static void write_main(struct plm_json *j, const struct plm_timeline *timeline)
@@ -340,6 +349,8 @@ static void write_main(struct plm_json *j, const struct plm_timeline *timeline)
             plm_json_integer(j, "step", (uint64_t)timeline->lane[i].timing.step);
             plm_json_integer(j, "rank", (uint64_t)(main->rank < 0 ? 0 : main->rank));
             plm_json_integer(j, "device", (uint64_t)(main->device < 0 ? 0 : main->device));
+            plm_json_integer(j, "gpus", plm_time_gpus(&timeline->works, main));
+            write_together(j, timeline, &timeline->lane[i]);
         }
 }
 

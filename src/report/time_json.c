@@ -104,11 +104,17 @@ static void write_timing(struct plm_json *j, const struct plm_timing *t)
         plm_json_real(j, "mfu", t->mfu);
         plm_json_string(j, "mfu_type", plm_work_type_name(t->mfu_type));
     }
-    if (t->samples_per_second > 0)
-        plm_json_real(j, "samples_per_second", t->samples_per_second);
     plm_json_real(j, "kernels", t->kernels);
     plm_json_real(j, "kernels_unsized", t->unsized);
     plm_json_real(j, "generated", t->generated / 1e9);
+}
+
+static void write_together(struct plm_json *j, const struct plm_time_row *row)
+{
+    if (!(row->together > 0))
+        return;
+    plm_json_real(j, "samples_per_second", row->together);
+    plm_json_real(j, "samples_per_second_per_gpu", row->together / row->gpus);
 }
 
 /* The fields of a card; the object is open. */
@@ -122,6 +128,7 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
         return;
     }
     write_timing(j, &row->timing);
+    write_together(j, row);
     write_lacks(j, row->lacks);
     plm_json_string(j, "constants", row->speeds);
     plm_json_string(j, "host_time", plm_host_time_name(&row->host));
@@ -137,7 +144,7 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
     if (plm_time_hours(row) > 0) {
         plm_json_real(j, "hours", plm_time_hours(row));
         if (row->price > 0)
-            plm_json_real(j, "cost", plm_time_hours(row) * row->price);
+            plm_json_real(j, "cost", plm_time_cost(row));
     }
     write_shares(j, "operators", &row->timing.operators, steps, most);
     write_shares(j, "modules", &row->timing.modules, steps, most);
@@ -145,8 +152,9 @@ static void write_row(struct plm_json *j, const struct plm_time_row *row, size_t
     write_shares(j, "classes", &row->timing.classes, steps, most);
 }
 
-static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
+static void write_steps(struct plm_json *j, const struct plm_time_table *table)
 {
+    const struct plm_work_lane *lane = table->lane;
     static const char *const units[] = {[PLM_STEP_OPTIMIZER] = "optimizer-step",
                                         [PLM_STEP_BACKWARD] = "backward-pass",
                                         [PLM_STEP_PASS] = "model-call",
@@ -155,6 +163,9 @@ static void write_steps(struct plm_json *j, const struct plm_work_lane *lane)
     plm_json_integer(j, "device", (uint64_t)(lane->device < 0 ? 0 : lane->device));
     plm_json_string(j, "unit", units[lane->unit]);
     plm_json_integer(j, "steps", lane->steps);
+    plm_json_integer(j, "gpus", table->row[0].gpus);
+    plm_json_integer(j, "replicas", table->works->world.replicas);
+    plm_json_bool(j, "replicas_told", table->works->world.told);
 }
 
 int plm_report_time_json(FILE *out, const struct plm_time_table *table, const struct plm_report_time_look *look,
@@ -163,7 +174,7 @@ int plm_report_time_json(FILE *out, const struct plm_time_table *table, const st
     struct plm_json j;
     plm_json_document(&j, out, "plimsoll.time/1");
     plm_json_text(&j, "record", look->options->record);
-    write_steps(&j, table->lane);
+    write_steps(&j, table);
     plm_json_array(&j, "cards");
     for (size_t i = 0; i < table->rows; i++) {
         plm_json_object(&j, NULL);
@@ -181,7 +192,7 @@ void plm_report_time_object(struct plm_json *j, const struct plm_report_options 
     plm_json_object(j, "time");
     if (o->time && o->time->rows) {
         write_row(j, &o->time->row[0], SECTION_SHARES);
-        write_steps(j, o->time->lane);
+        write_steps(j, o->time);
     } else {
         plm_json_bool(j, "known", false);
         plm_json_text(j, "why", o->no_time);

@@ -9,6 +9,7 @@
 #include "report/operators.h"
 #include "report/report.h"
 #include "report/time.h"
+#include "report/time_job.h"
 
 enum { LABEL = 24, SECTION_SHARES = 3, SHARES = 5, LISTED = 200 };
 
@@ -93,34 +94,6 @@ const char *plm_report_time_brief(char *out, size_t size, const struct plm_work_
              : plm_time_host_bound(t) ? ", host-bound"
                                       : ", GPU-bound");
     return out;
-}
-
-static void show_rates(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_timing *t)
-{
-    static const char *const what[] = {[PLM_STEP_OPTIMIZER] = "steps",
-                                       [PLM_STEP_BACKWARD] = "steps",
-                                       [PLM_STEP_PASS] = "calls",
-                                       [PLM_STEP_WHOLE] = "runs"};
-    fprintf(p->out, "  %.4g %s per second", t->step > 0 ? 1e9 / t->step : 0, what[lane->unit]);
-    if (t->samples_per_second > 0)
-        fprintf(p->out, ", %.4g samples per second%s", t->samples_per_second, lane->rank < 0 ? "" : " per rank");
-    fputc('\n', p->out);
-}
-
-/* "9.27 hours for 1281167 samples: $23.2 at $2.5 per hour" */
-static void show_cost(const struct plm_page *p, const struct plm_work_lane *lane, const struct plm_time_row *row)
-{
-    const double hours = plm_time_hours(row);
-    if (row->price > 0)
-        fprintf(p->out, "  %.4g steps per dollar at $%.4g per hour\n", plm_time_per_dollar(row), row->price);
-    if (row->samples > 0 && !(hours > 0))
-        fputs("  No hours for --samples: the batch size is unknown.\n", p->out);
-    if (!(hours > 0))
-        return;
-    fprintf(p->out, "  %.3g hours for %.0f samples%s", hours, row->samples, lane->rank < 0 ? "" : " of this rank");
-    if (row->price > 0)
-        fprintf(p->out, ": $%.3g at $%.4g per hour", hours * row->price, row->price);
-    fputc('\n', p->out);
 }
 
 /* ---- what it is spent on ---- */
@@ -358,6 +331,7 @@ static void show_notes(const struct plm_page *p, const struct plm_time_table *ta
 {
     fputc('\n', p->out);
     note_steps(p, "", table->lane);
+    plm_report_time_together(p, "", table);
     note_sizes(p, &row->timing);
     note_lacks(p, table);
     note_model(p, row);
@@ -374,8 +348,8 @@ static void show_card(const struct plm_page *p, const struct plm_time_table *tab
     const struct plm_time_row *row = &table->row[0];
     const struct plm_timing *t = &row->timing;
     show_sentence(p, "", table->lane, row, "");
-    show_rates(p, table->lane, t);
-    show_cost(p, table->lane, row);
+    plm_report_time_rates(p, table->lane, row);
+    plm_report_time_cost(p, row);
     if (look->listed)
         show_shares(p, t, look->by, titles[look->by], LISTED, look->options);
     else {
@@ -428,7 +402,7 @@ static void cell_mfu(const struct column *c, const struct plm_time_row *row, cha
 static void cell_samples(const struct column *c, const struct plm_time_row *row, char out[48])
 {
     (void)c;
-    snprintf(out, 48, row->timing.samples_per_second > 0 ? "%.0f" : "-", row->timing.samples_per_second);
+    snprintf(out, 48, row->together > 0 ? "%.0f" : "-", row->together);
 }
 
 static void cell_dollar(const struct column *c, const struct plm_time_row *row, char out[48])
@@ -446,7 +420,7 @@ static void cell_hours(const struct column *c, const struct plm_time_row *row, c
 static void cell_cost(const struct column *c, const struct plm_time_row *row, char out[48])
 {
     (void)c;
-    snprintf(out, 48, row->price > 0 ? "$%.3g" : "-", plm_time_hours(row) * row->price);
+    snprintf(out, 48, row->price > 0 ? "$%.3g" : "-", plm_time_cost(row));
 }
 
 static void cell_bound(const struct column *c, const struct plm_time_row *row, char out[48])
@@ -491,7 +465,7 @@ static void choose_columns(const struct plm_page *p, const struct plm_time_table
     int width = 2 + name;
     for (size_t i = 0; i < table->rows; i++) {
         priced |= table->row[i].price > 0;
-        samples |= table->row[i].timing.samples_per_second > 0;
+        samples |= table->row[i].together > 0;
         hours |= plm_time_hours(&table->row[i]) > 0;
     }
     for (int i = 0; i < COLUMNS; i++) {
@@ -621,10 +595,11 @@ void plm_report_time_section(const struct plm_page *p, const struct plm_report_o
     snprintf(title, sizeof title, "Time on %s (modelled, not measured)", row->card->id);
     plm_page_title(p, title);
     show_sentence(p, "  ", o->time->lane, row, "");
-    show_rates(p, o->time->lane, &row->timing);
+    plm_report_time_rates(p, o->time->lane, row);
     show_bounds_line(p, &row->timing);
     show_activity(p, &row->timing);
     show_shares_line(p, &row->timing, PLM_REPORT_TIME_OPERATORS, "  operators: ", o);
     show_shares_line(p, &row->timing, PLM_REPORT_TIME_MODULES, "  modules: ", o);
     note_steps(p, "  ", o->time->lane);
+    plm_report_time_together(p, "  ", o->time);
 }

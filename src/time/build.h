@@ -52,6 +52,11 @@ struct plm_build_graph {
     uint32_t first, calls;   /* nodes of its lane */
 };
 
+struct plm_build_group {
+    uint32_t process, size;
+    uint32_t name, ranks; /* in the works' names */
+};
+
 struct plm_build {
     struct plm_works *works;
     struct plm_record *record;
@@ -61,6 +66,8 @@ struct plm_build {
     size_t threads;
     struct plm_build_graph *graph;
     size_t graphs, graph_room;
+    struct plm_build_group *group; /* as the first process that has any tells them */
+    size_t groups, group_room;
     struct plm_time_kernel_form *form; /* by number of the name */
     size_t forms, form_room;
     struct plm_ev_operands *operands;
@@ -91,6 +98,9 @@ void plm_build_operands(struct plm_build *build, const struct plm_record_event *
 void plm_build_output(struct plm_build *build, const struct plm_record_event *event);
 void plm_build_launch(struct plm_build *build, const struct plm_record_event *event,
                       const struct plm_ev_launch *launch);
+/* replicas.c: a GROUP; after the last event, the works' world */
+void plm_build_group(struct plm_build *build, const struct plm_record_event *event);
+void plm_build_world(struct plm_build *build);
 /* libraries.c */
 void plm_build_library(struct plm_build *build, const struct plm_record_event *event);
 

@@ -31,12 +31,17 @@ bool plm_time_host_bound(const struct plm_timing *timing)
 
 double plm_time_per_dollar(const struct plm_time_row *row)
 {
-    return row->price > 0 && row->timing.step > 0 ? 3600e9 / row->timing.step / row->price : 0;
+    return row->price > 0 && row->timing.step > 0 ? 3600e9 / row->timing.step / row->price / row->gpus : 0;
 }
 
 double plm_time_hours(const struct plm_time_row *row)
 {
-    return row->timing.samples_per_second > 0 ? row->samples / row->timing.samples_per_second / 3600 : 0;
+    return row->together > 0 ? row->samples / row->together / 3600 : 0;
+}
+
+double plm_time_cost(const struct plm_time_row *row)
+{
+    return plm_time_hours(row) * row->price * row->gpus;
 }
 
 /* A process that told no rank is the only one: rank 0. */
@@ -79,6 +84,45 @@ static unsigned types_lacking(unsigned used, const struct plm_card *card)
     return used & ~has & (1u << PLM_WORK_FP16 | 1u << PLM_WORK_BF16 | 1u << PLM_WORK_FP8);
 }
 
+/* ---- the whole job ---- */
+
+/* A process may drive several devices, which share its samples. */
+unsigned plm_time_gpus(const struct plm_works *works, const struct plm_work_lane *lane)
+{
+    unsigned devices = 0;
+    for (size_t i = 0; i < works->lanes; i++)
+        devices += works->lane[i].process == lane->process;
+    return devices * works->world.ranks;
+}
+
+static double step_samples(const struct plm_work_lane *lane)
+{
+    double samples = 0;
+    for (size_t i = 0; i < lane->steps; i++)
+        samples += lane->step[i].samples;
+    return lane->steps ? samples / (double)lane->steps : 0;
+}
+
+/* Of a rank in a step: the mean over those that were run, whose batches may differ. */
+static double rank_samples(const struct plm_works *works, const struct plm_work_lane *lane)
+{
+    double sum = 0, lanes = 0;
+    if (works->world.ranks <= 1)
+        return step_samples(lane);
+    for (size_t i = 0; i < works->lanes; i++)
+        if (works->lane[i].unit == lane->unit && step_samples(&works->lane[i]) > 0) {
+            sum += step_samples(&works->lane[i]);
+            lanes++;
+        }
+    return lanes > 0 ? sum / lanes : 0;
+}
+
+/* Ranks wait for each other in every step, so the step of one is that of the job. */
+double plm_time_together(const struct plm_works *works, const struct plm_work_lane *lane, double step)
+{
+    return step > 0 ? works->world.replicas * rank_samples(works, lane) / step * 1e9 : 0;
+}
+
 /* ---- rows ---- */
 
 static int row_make(const struct plm_time_table *t, const struct plm_time_question *q, struct plm_time_row *row,
@@ -92,6 +136,8 @@ static int row_make(const struct plm_time_table *t, const struct plm_time_questi
         return status;
     status = plm_timing_make(t->works, t->lane, row->card, &speeds, &options, &row->timing, &why);
     row->known = status == 0;
+    row->gpus = plm_time_gpus(t->works, t->lane);
+    row->together = plm_time_together(t->works, t->lane, row->timing.step);
     if (status < 0)
         snprintf(row->why, sizeof row->why, "%s", why.text);
     snprintf(row->speeds, sizeof row->speeds, "%s", speeds.name);

@@ -37,7 +37,9 @@ struct plm_time_row {
     struct plm_host_time host;               /* as it was used: its factor is known */
     double host_low, host_high;              /* of that factor, for the range of the answer */
     unsigned lacks; /* a bit for each enum plm_work_type that the job computes with and the card does not have */
-    double price;   /* per hour; 0: not given */
+    unsigned gpus;  /* of the job, also of ranks that were not run */
+    double together; /* samples per second of all of them; 0: not known */
+    double price;   /* of one GPU per hour; 0: not given */
     double samples; /* how many shall be gone through; 0: nobody asked */
 };
 
@@ -57,16 +59,22 @@ void plm_time_table_free(struct plm_time_table *table);
 enum plm_time_order { PLM_TIME_BY_STEP, PLM_TIME_BY_DOLLAR, PLM_TIME_BY_MFU, PLM_TIME_BY_NAME };
 void plm_time_table_sort(struct plm_time_table *table, enum plm_time_order order);
 
-/* Steps for a dollar; 0: no price was given. */
+/* Steps of the job for a dollar; 0: no price was given. */
 double plm_time_per_dollar(const struct plm_time_row *row);
-/* Hours for those samples; 0: nobody asked, or the size of a batch is not known. */
+/* Hours of the job for those samples; 0: nobody asked, or the size of a batch is not known. */
 double plm_time_hours(const struct plm_time_row *row);
+/* The price of these hours on all GPUs; 0: no price was given. */
+double plm_time_cost(const struct plm_time_row *row);
 /* What most of the step is spent on. */
 enum plm_bound plm_time_bound(const struct plm_timing *timing);
 /* Does the host need more time for its calls than the GPU for its work? */
 bool plm_time_host_bound(const struct plm_timing *timing);
 /* The lane of a rank, of several devices the one with the most calls; -1: the main one. NULL: there is none. */
 const struct plm_work_lane *plm_time_lane(const struct plm_works *works, int rank);
+/* GPUs of the job that the lane is of, also those of ranks that were not run. */
+unsigned plm_time_gpus(const struct plm_works *works, const struct plm_work_lane *lane);
+/* Samples per second of all of them, if the lane's step takes so many ns; 0: not known. */
+double plm_time_together(const struct plm_works *works, const struct plm_work_lane *lane, double step);
 /* "bf16" */
 const char *plm_work_type_name(enum plm_work_type type);
 

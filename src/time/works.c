@@ -377,6 +377,8 @@ static void config_visit(struct plm_build *b, const struct plm_record_event *e)
     const char *value = plm_record_string(b->record, e->process, c.value);
     if (!strcmp(key, "rank"))
         process_of(b, e->process)->rank = atoi(value);
+    else if (!strcmp(key, "world"))
+        b->works->world.ranks = (uint32_t)strtoul(value, NULL, 10);
     else if (!strcmp(key, "gpu"))
         snprintf(b->works->card, sizeof b->works->card, "%s", value);
 }
@@ -401,6 +403,7 @@ int plm_works_visit(const struct plm_record_event *e, void *context)
     case PLM_EV_STEP: step_visit(b, e); break;
     case PLM_EV_MODULE: module_visit(b, e); break;
     case PLM_EV_PASS: pass_visit(b, e); break;
+    case PLM_EV_GROUP: plm_build_group(b, e); break;
     case PLM_EV_OPERANDS: plm_build_operands(b, e); break;
     case PLM_EV_BLOCK_ALLOC: plm_build_output(b, e); break;
     case PLM_EV_LAUNCH: launch_visit(b, e); break;
@@ -449,6 +452,7 @@ static void build_free(struct plm_build *b)
         free(b->thread[i].open);
     free(b->thread);
     free(b->graph);
+    free(b->group);
     free(b->form);
     free(b->operands);
     plm_map_free(&b->operands_of);
@@ -481,8 +485,10 @@ void plm_works_open(struct plm_record *record, void *build)
 int plm_works_end(struct plm_build *b, int status, const char *name, struct plm_error *error)
 {
     struct plm_works *works = b->works;
-    if (!status)
+    if (!status) {
         lanes_end(b);
+        plm_build_world(b);
+    }
     if (!status && !b->calls)
         status = plm_fail(error, PLM_ENOTFOUND,
                           "%s has no kernel launches, so times are unknown; record the job again with `plimsoll run` "

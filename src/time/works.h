@@ -124,6 +124,14 @@ struct plm_work_site {
     enum plm_phase phase;
 };
 
+/* The ranks of the job, also those that were not run, and how many of them have a batch of their own. */
+struct plm_work_world {
+    uint32_t ranks;    /* 1: no other was told of */
+    uint32_t replicas; /* ranks, less those that share their samples with another */
+    bool told;         /* the groups' names say which ranks share; else each counts with a batch of its own */
+    char shared[96];   /* "tp, pp": along which they do; empty: none */
+};
+
 struct plm_works {
     struct plm_work *work;
     size_t works, work_room;
@@ -133,6 +141,7 @@ struct plm_works {
     size_t lanes, lane_room;
     struct plm_names names;
     char card[48];              /* that the record was made on */
+    struct plm_work_world world;
 };
 
 int plm_works_read(const char *path, struct plm_works *works, struct plm_error *error);
