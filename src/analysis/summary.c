@@ -245,6 +245,13 @@ static void count_texts(struct plm_summary_work *w, struct plm_counts *counts, c
               0);
 }
 
+static void group_visit(struct plm_summary *s, const struct plm_record_event *e)
+{
+    const uint32_t ranks = plm_get_group(e).size;
+    s->groups++;
+    s->group_ranks = ranks > s->group_ranks ? ranks : s->group_ranks;
+}
+
 static void note_visit(struct plm_summary_work *w, const struct plm_record_event *e)
 {
     const struct plm_ev_note said = plm_get_note(e);
@@ -388,7 +395,7 @@ void plm_summary_visit(struct plm_summary_work *w, const struct plm_record_event
         break;
     case PLM_EV_NOTE: note_visit(w, e); break;
     case PLM_EV_COMMUNICATOR: communicator_visit(w, e); break;
-    case PLM_EV_GROUP: w->summary->groups++; break;
+    case PLM_EV_GROUP: group_visit(w->summary, e); break;
     case PLM_EV_KIND: kind_visit(w, e); break;
     case PLM_EV_SHARD: shard_visit(w->summary, e); break;
     case PLM_EV_REFUSED: refused_visit(w, e); break;

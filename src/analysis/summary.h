@@ -111,6 +111,7 @@ struct plm_summary {
     struct plm_record_missing missing;
     int processes;
     uint64_t groups; /* process groups of PyTorch that were made */
+    uint32_t group_ranks; /* of the largest of them */
     uint64_t launches, blocks;
     unsigned types;        /* enum plm_type, a bit for each that library calls were seen to compute with */
     struct plm_summary_device *device;

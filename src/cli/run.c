@@ -92,15 +92,26 @@ static void run_describe(struct plm_pen *pen, const struct plm_run *o, const str
 }
 
 /* How far a command came that did not end well, and where PyTorch may be the reason, what looks at it. */
-static const char *came_to(const struct plm_summary *s, char **command)
+static const char *came_to(const struct plm_summary *s, const struct plm_run *o)
 {
     static char text[600];
     if (s->devices)
         return "; the figures cover what ran until then";
     if (s->processes > 1)
-        return " before it used the GPU";
-    snprintf(text, sizeof text, PLM_BEFORE_TORCH "%s", plm_doctor_advice(command));
+        return o->gpus > 1 ? " before it used a GPU"
+                           : " before it used the GPU; 1 GPU is simulated, `--gpus N` if it needs more";
+    snprintf(text, sizeof text, PLM_BEFORE_TORCH "%s", plm_doctor_advice(o->command));
     return text;
+}
+
+/* The highest number of a GPU that was chosen in vain; -1: none was. */
+static int gpu_missing(const struct plm_summary *s)
+{
+    int highest = -1;
+    for (int i = 0; i < s->notes.count; i++)
+        if (!strcmp(s->notes.item[i].name, "gpu-missing") && atoi(s->notes.item[i].detail) > highest)
+            highest = atoi(s->notes.item[i].detail);
+    return highest;
 }
 
 /* A note that says why a command failed. */
@@ -119,6 +130,7 @@ static int judge_command(int status, const struct plm_job *job, const struct plm
     const struct plm_summary *s = &job->summary;
     const char *note;
     bool oom = false;
+    int missing;
     for (int i = 0; i < s->devices; i++)
         oom |= s->device[i].out_of_memory;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
@@ -129,17 +141,23 @@ static int judge_command(int status, const struct plm_job *job, const struct plm
     }
     if (WIFSIGNALED(status))
         plm_fail(why, PLM_EINVAL, "the command was killed by signal %d (%s)%s", WTERMSIG(status),
-                 strsignal(WTERMSIG(status)), came_to(s, o->command));
+                 strsignal(WTERMSIG(status)), came_to(s, o));
     else if (!s->steps && plm_summary_notes(s, "absent-peer", &note))
         plm_fail(why, PLM_EINVAL,
                  "the command failed with status %d, perhaps because it received placeholders from ranks that do not "
                  "run (%.100s): `--rank stages` runs one rank of each pipeline stage, `--rank all` every rank, and "
                  "these exchange real messages",
                  WEXITSTATUS(status), note);
+    else if ((missing = gpu_missing(s)) >= o->gpus)
+        plm_fail(
+            why, PLM_EINVAL,
+            "the command failed with status %d because it chose GPU %d and %d %s simulated: add `--gpus %d`, or as "
+            "many as it starts processes",
+            WEXITSTATUS(status), missing, o->gpus, o->gpus == 1 ? "is" : "are", missing + 1);
     else if (failure_explained(s, &note))
         plm_fail(why, PLM_EINVAL, "the command failed with status %d; %.440s", WEXITSTATUS(status), note);
     else
-        plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s, o->command));
+        plm_fail(why, PLM_EINVAL, "the command failed with status %d%s", WEXITSTATUS(status), came_to(s, o));
     return PLM_EXIT_COMMAND;
 }
 
@@ -297,6 +315,19 @@ static int record_settle(const struct plm_run *o, const struct plm_run_end *end,
 }
 
 /* What the job came to. The record gets its name, or goes. */
+/* A job of ranks that is not the one that was meant: said before the report. */
+static void ranks_doubt(const struct plm_run *o, const struct plm_summary *s)
+{
+    const bool wanted = plm_cli_rank_wanted(&o->world);
+    if (wanted && !s->groups)
+        plm_complain(PLM_EXIT_OK,
+                     "the command never joined a process group (torch.distributed): what ran is one process "
+                     "alone, not a rank of the job that --world names");
+    else if (!wanted && s->group_ranks == 1 && o->gpus == 1 && !plm_launcher_gpus(o->command, 1))
+        plm_complain(PLM_EXIT_OK, "the command made a process group of 1 rank, and 1 GPU is simulated; add `--gpus N` "
+                                  "if it starts a rank on each GPU");
+}
+
 static int run_report(const struct plm_run *o, const struct plm_cli_launch *launch, struct plm_catalogue *catalogue,
                       struct plm_output *record, int command_status, plm_run_show *show, void *context)
 {
@@ -333,10 +364,8 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     if (job->lanes)
         plm_cli_report_time_make(&time, many ? cards : &launch->gpu->card, many ? (size_t)options.cards : 1,
                                  launch->install, true, &options);
-    if (plm_cli_rank_wanted(&o->world) && job->lanes && !job->summary.groups)
-        plm_complain(PLM_EXIT_OK,
-                     "the command never joined a process group (torch.distributed): what ran is one process "
-                     "alone, not a rank of the job that --world names");
+    if (job->lanes)
+        ranks_doubt(o, &job->summary);
     kept = record_settle(o, &end, record, &options);
     result = show(&end, context);
     plm_cli_report_time_free(&time);

@@ -146,8 +146,10 @@ int plm_device_current(void)
 
 int plm_device_select(int index)
 {
-    if (index < 0 || index >= plm_device_count())
+    if (index < 0 || index >= plm_device_count()) {
+        plm_gpu_missing(index);
         return PLM_DEV_INVALID;
+    }
     current_device = index;
     return 0;
 }

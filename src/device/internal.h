@@ -32,6 +32,8 @@ uint64_t plm_asked_take(uint64_t block);
 uint32_t plm_asked_stack(void); /* the number of its Python stack; 0: not known. Once for a block */
 
 /* block.c: allocated and reserved peak of each device since the last call. */
+/* A GPU was chosen that is not simulated: the record notes its number. */
+void plm_gpu_missing(int index);
 void plm_device_block_step_peaks(uint64_t peaks[2 * PLM_DEVICES_MAX]);
 
 /* capture.c: some stream of the process captures. */

@@ -9,7 +9,7 @@
 #include "record/writer.h"
 
 /*
- * Things the report must say in words: a library that talks past us, a PyTorch without CUDA.
+ * Things the report must say in words: a library that talks past us, a PyTorch without CUDA, a GPU that is not simulated.
  */
 
 void plm_static_runtime_seen(const void *return_address)
@@ -20,6 +20,15 @@ void plm_static_runtime_seen(const void *return_address)
         return;
     slash = strrchr(info.dli_fname, '/');
     plm_record_note("static-runtime", slash ? slash + 1 : info.dli_fname);
+}
+
+void plm_gpu_missing(int index)
+{
+    char text[16];
+    if (index < 0 || index >= PLM_DEVICES_MAX)
+        return;
+    snprintf(text, sizeof text, "%d", index);
+    plm_record_note("gpu-missing", text);
 }
 
 struct loaded {

@@ -495,27 +495,3 @@ void plm_launcher_line_free(struct plm_launcher_line *line)
     free(line->words);
     line->words = NULL;
 }
-
-int plm_launcher_gpus(char *const *command, int most)
-{
-    static const char *const counts[] = {"--num_processes", "--num-processes", "--num_gpus", "--num-gpus"};
-    const char *name = strrchr(command[0], '/') ? strrchr(command[0], '/') + 1 : command[0];
-    struct plm_launcher_line line;
-    unsigned gpus = 0;
-    if (plm_launcher_read(command, &line, NULL) == 0) {
-        gpus = line.per_node ? line.per_node : line.world / (line.nodes ? line.nodes : 1);
-        plm_launcher_line_free(&line);
-    }
-    if (!strcmp(name, "accelerate") || !strcmp(name, "deepspeed"))
-        for (int i = 1; command[i]; i++)
-            for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) {
-                const size_t length = strlen(counts[k]);
-                if (strncmp(command[i], counts[k], length) != 0)
-                    continue;
-                if (command[i][length] == '=')
-                    gpus = (unsigned)strtoul(command[i] + length + 1, NULL, 10);
-                else if (!command[i][length] && command[i + 1])
-                    gpus = (unsigned)strtoul(command[i + 1], NULL, 10);
-            }
-    return gpus <= (unsigned)most ? (int)gpus : most;
-}
