@@ -124,6 +124,14 @@ static bool failure_explained(const struct plm_summary *s, const char **note)
     return false;
 }
 
+/* By what a rank lacked: what is received point to point comes from a pipeline's other stages. */
+static const char *ranks_to_run(const char *lacked)
+{
+    if (!strncmp(lacked, "receive", strlen("receive")))
+        return "`--rank stages` runs one rank of each pipeline stage, `--rank all` every rank";
+    return "`--rank all` runs every rank";
+}
+
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
 static int judge_command(int status, const struct plm_job *job, const struct plm_run *o, struct plm_error *why)
 {
@@ -145,9 +153,8 @@ static int judge_command(int status, const struct plm_job *job, const struct plm
     else if (!s->steps && plm_summary_notes(s, "absent-peer", &note))
         plm_fail(why, PLM_EINVAL,
                  "the command failed with status %d, perhaps because it received placeholders from ranks that do not "
-                 "run (%.100s): `--rank stages` runs one rank of each pipeline stage, `--rank all` every rank, and "
-                 "these exchange real messages",
-                 WEXITSTATUS(status), note);
+                 "run (%.100s): %s, and these exchange real messages",
+                 WEXITSTATUS(status), note, ranks_to_run(note));
     else if ((missing = gpu_missing(s)) >= o->gpus)
         plm_fail(
             why, PLM_EINVAL,

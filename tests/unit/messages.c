@@ -94,6 +94,49 @@ static void rest(int ms)
     nanosleep(&(struct timespec){0, ms * 1000000L}, NULL);
 }
 
+/* ---- what ranks left that have ended ---- */
+
+static enum plm_message_state recall(uint64_t number, char *got, size_t *known)
+{
+    const struct plm_message m = message(0, number);
+    return plm_messages_recall(&m, got, known, 5);
+}
+
+static int leaves_messages(int rank)
+{
+    const struct plm_message part = message(rank, 2);
+    NEED(!plm_messages_any());
+    post(rank, 1, "hello", 5);
+    NEED(plm_messages_any());
+    plm_messages_post(&part, "he", 2, 5);
+    post(rank, 3, NULL, 5);
+    return 0;
+}
+
+static int recalls(int rank)
+{
+    char got[8] = "";
+    size_t known = 9;
+    const double begin = now();
+    (void)rank;
+    NEED(plm_messages_any());
+    NEED(recall(1, got, &known) == PLM_MESSAGE_KNOWN && known == 5 && !memcmp(got, "hello", 5));
+    NEED(recall(2, got, &known) == PLM_MESSAGE_KNOWN && known == 2);
+    NEED(recall(3, got, &known) == PLM_MESSAGE_UNKNOWN && !known);
+    known = 9;
+    NEED(recall(4, got, &known) == PLM_MESSAGE_UNKNOWN && !known); /* never posted, and not waited for */
+    NEED(now() - begin < 2);
+    return 0;
+}
+
+static void one_that_runs_later_recalls_what_was_left(void **state)
+{
+    (void)state;
+    new_board();
+    assert_int_equal(status_of(start(0, leaves_messages)), 0);
+    assert_int_equal(status_of(start(1, recalls)), 0);
+}
+
 /* ---- what is posted is found ---- */
 
 static int all_to_all(int rank)
@@ -616,22 +659,40 @@ static void keys_are_mixed(void **state)
         }
 }
 
-/* What ranks of a job have in common, each of it. */
-static void a_job_has_a_key(void **state)
+/* Each of the variables makes the key another one. */
+static void key_follows(const char *const *names, size_t count, struct plm_message_key (*key_of)(void))
 {
-    static const char *const names[] = {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"};
-    const struct plm_message_key none = plm_messages_job();
-    (void)state;
-    for (size_t i = 0; i < COUNT(names); i++) {
+    const struct plm_message_key none = key_of();
+    for (size_t i = 0; i < count; i++) {
         struct plm_message_key one, other;
         setenv(names[i], "1", 1);
-        one = plm_messages_job();
-        assert_true(one.high == plm_messages_job().high);
+        one = key_of();
+        assert_true(one.high == key_of().high);
         setenv(names[i], "2", 1);
-        other = plm_messages_job();
+        other = key_of();
         unsetenv(names[i]);
         assert_true(one.high != none.high && other.high != none.high && one.high != other.high);
     }
+}
+
+static void a_job_has_a_key(void **state)
+{
+    static const char *const names[] = {"TORCHELASTIC_RUN_ID", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"};
+    (void)state;
+    key_follows(names, COUNT(names), plm_messages_job);
+}
+
+/* That of ranks that run one after the other follows the record, and nothing that differs from run to run. */
+static void ranks_of_a_record_have_a_key(void **state)
+{
+    static const char *const names[] = {"PLIMSOLL_RECORD", "WORLD_SIZE"};
+    const struct plm_message_key none = plm_messages_kept();
+    (void)state;
+    key_follows(names, COUNT(names), plm_messages_kept);
+    assert_true(none.high != plm_messages_job().high);
+    setenv("MASTER_PORT", "29501", 1);
+    assert_true(none.high == plm_messages_kept().high && none.low == plm_messages_kept().low);
+    unsetenv("MASTER_PORT");
 }
 
 static void ranks_that_run(void **state)
@@ -684,6 +745,8 @@ int main(void)
         cmocka_unit_test(jobs_end_each_by_itself),
         cmocka_unit_test(keys_are_mixed),
         cmocka_unit_test(a_job_has_a_key),
+        cmocka_unit_test(ranks_of_a_record_have_a_key),
+        cmocka_unit_test(one_that_runs_later_recalls_what_was_left),
         cmocka_unit_test(ranks_that_run),
     };
     return RUN(tests);

@@ -44,7 +44,7 @@ def _on_host(tensors):
 
 def _decides(tensor):
     """Whether a value may steer the program: few numbers that are on the host, or are counts."""
-    return tensor.numel() <= _SMALL and (tensor.device.type == "cpu" or not (tensor.is_floating_point() or tensor.is_complex()))
+    return 0 < tensor.numel() <= _SMALL and (tensor.device.type == "cpu" or not (tensor.is_floating_point() or tensor.is_complex()))
 
 
 class _Collectives:
@@ -102,7 +102,8 @@ class _Collectives:
             env.lacks("broadcast", source)
 
     def recv(self, a):
-        source = self.source(a["src"], a.get("group_src"), a["group"]) if a["src"] is not None or a.get("group_src") is not None else "any"
+        named = a["src"] is not None or a.get("group_src") is not None
+        source = self.source(a["src"], a.get("group_src"), a["group"]) if named else "any"
         if env.absent(source) and _decides(a["tensor"]):
             env.lacks("receive", source)
 
@@ -115,7 +116,8 @@ class _Collectives:
             env.lacks("scatter", source)
 
 
-# From an absent rank there is nothing to fill a list of objects with, and the sizes that PyTorch would read first are not there either.
+# From an absent rank there is nothing to fill a list of objects with, and the sizes that PyTorch would read first are not
+# there either.
 _OBJECTS = ("broadcast_object_list", "recv_object_list", "scatter_object_list")
 
 
@@ -139,18 +141,23 @@ def _completed(module, name, complete):
         return result
 
 
-def _replayed(module, a, call):
-    """Whether a rank that ran before left the objects. If it did not, PyTorch takes what is there for their sizes, and fails over one of them;
-    but it has made its calls, which the next ones are counted after."""
-    where = a.get("device") or module._get_object_coll_device(a["group"])
-    if "cuda" not in str(where):
-        return False
-    before = device.replayed()
+def _went_well(call):
+    """Whether PyTorch received objects. Of a rank that did not run it takes what is there for their sizes and pickled bytes:
+    unpickling those may raise anything, as pickle's documentation says, so nothing narrower than Exception will do."""
     try:
         call()
     except Exception:
         return False
-    return device.replayed() - before >= 2  # the sizes, and the objects
+    return True
+
+
+def _replayed(module, a, call):
+    """Whether a rank that ran before left the objects. The call is made in any case: later ones are counted after it."""
+    where = a.get("device") or module._get_object_coll_device(a["group"])
+    if "cuda" not in str(where):
+        return False
+    before = device.replayed()
+    return _went_well(call) and device.replayed() - before >= 2  # the sizes, and the objects
 
 
 def _of_objects(module, collectives, name):
@@ -189,10 +196,7 @@ def _gather_objects(module, name):
         if not env.lonely() or module.get_rank(group) < 0 or not any(map(env.absent, module.get_process_group_ranks(group))):
             return original(*args, **kwargs)
         pickled = pickle.dumps(a["obj"])
-        try:
-            original(*args, **kwargs)  # for its memory; the sizes that it reads are not known
-        except Exception:
-            pass
+        _went_well(lambda: original(*args, **kwargs))  # for its memory; the sizes that it reads are not known
         if a[_GATHERED[name]] is not None:
             a[_GATHERED[name]][:] = [pickle.loads(pickled) for _ in a[_GATHERED[name]]]
 
