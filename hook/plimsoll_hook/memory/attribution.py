@@ -50,7 +50,7 @@ def _tag_model(top):
     """Parameters and buffers. Again whenever one has other memory."""
     if not _tagging:
         return
-    for module in top.modules():
+    for module in names.parts(top):
         for parameter in module._parameters.values():
             if parameter is not None:
                 _tag_once(parameter, device.PARAMETERS, names.parameters.get(id(parameter), 0))
@@ -230,7 +230,7 @@ def _hook_modules(module):
     def outermost(self, number, args, kwargs):
         flags = roots.get(id(self))
         if flags is None:
-            flags = 0 if next(self.parameters(), None) is not None else device.NO_PARAMETERS
+            flags = 0 if names.has_parameters(self) else device.NO_PARAMETERS
             names.remember(roots, self, flags)
         _tag_inputs(args)
         if kwargs:

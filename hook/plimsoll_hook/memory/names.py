@@ -78,6 +78,16 @@ def _walk(module, path, seen):
             yield from _walk(child, path if name == skip else f"{path}.{name}" if path else name, seen)
 
 
+def parts(top):
+    """All modules of a model, each once. The user's class may have another modules() or parameters(), or an attribute of that
+    name."""
+    return (module for module, _ in _walk(top, "", set()))
+
+
+def has_parameters(top):
+    return any(parameter is not None for module in parts(top) for parameter in module._parameters.values())
+
+
 def add_parameter(parameter, name):
     text = device.text(name)
     remember(parameters, parameter, text)
@@ -93,9 +103,9 @@ def _kind(top):
 
 
 def _name_all(top):
-    has_parameters = next(top.parameters(), None) is not None
+    learns = has_parameters(top)
     kind = _kind(top)
-    prefix = _tops[id(top)] if id(top) in _tops else _prefix(kind) if has_parameters else f"({kind})"
+    prefix = _tops[id(top)] if id(top) in _tops else _prefix(kind) if learns else f"({kind})"
     remember(_tops, top, prefix)
     outermost.add(top)
     for module, path in _walk(top, prefix, set()):
@@ -107,7 +117,7 @@ def _name_all(top):
         for name, parameter in module._parameters.items():
             if parameter is not None and id(parameter) not in parameters:
                 add_parameter(parameter, f"{path}.{name}" if path else name)
-    return has_parameters
+    return learns
 
 
 def add(module):

@@ -83,7 +83,7 @@ class _Model:
     def __init__(self):
         self.wholes, self.parameters, flat = {}, {}, []
         for top in list(names.outermost):
-            for module in top.modules():
+            for module in names.parts(top):
                 flat.append(_flat(module, self.wholes))
                 for parameter in module._parameters.values():
                     if parameter is not None:
