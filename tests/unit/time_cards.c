@@ -77,7 +77,8 @@ static void tables(void **state)
 
 static struct plm_time_row row_of(const struct plm_card *card, double step, double mfu, double price, bool known)
 {
-    return (struct plm_time_row){.card = card, .known = known, .price = price, .timing = {.step = step, .mfu = mfu}};
+    return (struct plm_time_row){
+        .card = card, .known = known, .price = price, .gpus = 1, .timing = {.step = step, .mfu = mfu}};
 }
 
 /* Known ones first, then the larger figure, then the shorter step, then the name. */
@@ -97,6 +98,9 @@ static void orders_of_tables(void **state)
     struct plm_time_table table = {.row = row, .rows = COUNT(row)};
     (void)state;
     assert_near(plm_time_per_dollar(&row[2]), 1200, 1e-9); /* steps of 3 s in an hour that costs 1 */
+    row[2].gpus = 4;
+    assert_near(plm_time_per_dollar(&row[2]), 300, 1e-9); /* the hour of each of four costs 1 */
+    row[2].gpus = 1;
     assert_true(plm_time_per_dollar(&row[1]) <= 0 && plm_time_per_dollar(&row[0]) <= 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         plm_time_table_sort(&table, rows[i].order);
