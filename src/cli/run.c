@@ -97,9 +97,10 @@ static const char *came_to(const struct plm_summary *s, const struct plm_run *o)
     static char text[600];
     if (s->devices)
         return "; the figures cover what ran until then";
+    if (s->processes > 1 && o->gpus == 1 && plm_summary_has_note(s, "gpus-counted"))
+        return " before it used the GPU; 1 GPU is simulated, `--gpus N` if it needs more";
     if (s->processes > 1)
-        return o->gpus > 1 ? " before it used a GPU"
-                           : " before it used the GPU; 1 GPU is simulated, `--gpus N` if it needs more";
+        return o->gpus > 1 ? " before it used a GPU" : " before it used the GPU";
     snprintf(text, sizeof text, PLM_BEFORE_TORCH "%s", plm_doctor_advice(o->command));
     return text;
 }

@@ -1,5 +1,7 @@
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +31,13 @@ void plm_gpu_missing(int index)
         return;
     snprintf(text, sizeof text, "%d", index);
     plm_record_note("gpu-missing", text);
+}
+
+void plm_gpus_counted(void)
+{
+    static atomic_bool told;
+    if (!atomic_load_explicit(&told, memory_order_relaxed) && !atomic_exchange(&told, true))
+        plm_record_note("gpus-counted", "");
 }
 
 struct loaded {

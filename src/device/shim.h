@@ -40,4 +40,7 @@ void *plm_handle_new(void);
    be served. The report names it. */
 void plm_static_runtime_seen(const void *return_address);
 
+/* The program asked how many GPUs there are. */
+void plm_gpus_counted(void);
+
 #endif

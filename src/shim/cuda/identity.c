@@ -29,6 +29,7 @@ PLM_API int cuDeviceGetCount(int *count)
 {
     if (!count)
         return PLM_CU_INVALID_VALUE;
+    plm_gpus_counted();
     *count = plm_device_count();
     return 0;
 }

@@ -17,6 +17,7 @@ PLM_API int cudaGetDeviceCount(int *count)
 {
     if (!count)
         return plm_rt(PLM_RT_INVALID_VALUE);
+    plm_gpus_counted();
     *count = plm_device_count();
     return *count ? PLM_RT_OK : plm_rt(PLM_RT_NO_DEVICE);
 }

@@ -137,6 +137,7 @@ static int count(unsigned *out)
         return PLM_NVML_UNINITIALIZED;
     if (!out)
         return PLM_NVML_INVALID_ARGUMENT;
+    plm_gpus_counted();
     *out = (unsigned)plm_nvml_count();
     return PLM_NVML_OK;
 }
