@@ -33,11 +33,11 @@ void plm_gpu_missing(int index)
     plm_record_note("gpu-missing", text);
 }
 
+static atomic_bool counted;
+
 void plm_gpus_counted(void)
 {
-    static atomic_bool told;
-    if (!atomic_load_explicit(&told, memory_order_relaxed) && !atomic_exchange(&told, true))
-        plm_record_note("gpus-counted", "");
+    atomic_store_explicit(&counted, true, memory_order_relaxed);
 }
 
 struct loaded {
@@ -55,11 +55,21 @@ static int library_visit(struct dl_phdr_info *info, size_t size, void *data)
     return 0;
 }
 
-/* A CPU-only build never calls us, so the only moment to notice it is the end. */
-__attribute__((destructor)) static void look_for_cpu_build(void)
+static bool used_any(void)
+{
+    int i = 0;
+    while (i < PLM_DEVICES_MAX && !plm_device_active(i))
+        i++;
+    return i < PLM_DEVICES_MAX;
+}
+
+/* What a program never did is known at its end: a CPU-only build does not call us, and who counts GPUs may use none. */
+__attribute__((destructor)) static void look_at_the_end(void)
 {
     struct loaded l = {false, false};
     plm_libraries_each(library_visit, &l);
     if (l.torch_cpu && !l.torch_cuda)
         plm_record_note("cpu-only-torch", "");
+    if (atomic_load_explicit(&counted, memory_order_relaxed) && !used_any())
+        plm_record_note("gpus-counted", "");
 }
