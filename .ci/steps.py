@@ -4,14 +4,14 @@
     .ci/run --list      only says which, and for how long
     CI_ALL=1 .ci/run    all steps, which takes twice as long
 
-The two commands of README.md come first, on a machine that has nothing else: tools/fresh-machine runs them in a minimal Debian, so that
-nothing that somebody installed here by hand is seen. The other steps work in a fresh clone of HEAD in a temporary folder, build-ci-*. They
-are not everything. What repeats most on other releases of PyTorch, the full tiers and the less used targets of the Makefile take turns: the
-date says which of six it is, a new one every four hours, and nothing in a commit can change that. CI_TURN=N is for trying; such a run
-is not remembered. Of tests/mutants a tenth is tried, and of PyTorch's other minor releases one, with a few trainings, both drawn by the
-date (CI_MINOR=2.4.1 names it; tools/torch tries more of a release). No run here has: on 2.6 and 2.10 the full tier of anything but the
-workloads, the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held against runs on real cards if
-../shared/truth lies beside the checkout (CI_TRUTH=PATH names another place).
+The two commands of README.md come first, on a machine that has nothing else: tools/fresh-machine runs them in a minimal Debian, so that nothing that
+somebody installed here by hand is seen. The other steps work in a fresh clone of HEAD in a temporary folder, build-ci-*. They are not everything.
+What repeats most on other releases of PyTorch, the full tiers and the less used targets of the Makefile take turns: the date says which of six it is,
+a new one every four hours, in another order every day, and nothing in a commit can change that: who submits at the same hour every day gets all of
+them, on a machine without a memory too. CI_TURN=N is for trying; such a run is not remembered. Of tests/mutants a tenth is tried, and of PyTorch's
+other minor releases one, with a few trainings, both drawn by the date (CI_MINOR=2.4.1 names it; tools/torch tries more of a release). No run here
+has: on 2.6 and 2.10 the full tier of anything but the workloads, the hour-long fuzzing (tests/fuzz/run --minutes 60), a real card. Estimates are held
+against runs on real cards if ../shared/truth lies beside the checkout (CI_TRUTH=PATH names another place).
 
 What was not run is not green by itself. CI remembers, in the folder ci of the cache, in which submission each step last ran. A step that has
 waited for OVERDUE submissions runs before those whose turn it is; one that has waited for MOST fails the run, whether its turn never came,
@@ -243,6 +243,11 @@ def seconds(steps):
     return sum(step.seconds for step in steps)
 
 
+def turn_of(slot):
+    """Six of the four-hour slots are a day: without its number, an hour of the day would always have the same turn."""
+    return (slot + slot // 6) % TURNS
+
+
 def of_turn(turn):
     return [step for step in STEPS if turn in step.turns]
 
@@ -258,10 +263,13 @@ def never_run():
         yield from (what.format(path.name) for line, groups, what in MORE if line in lines and path.name not in groups.split())
 
 
+def minors():
+    return re.findall(r"^torch==([\d.]+)$", (HERE / "tests" / "envs" / "minors.txt").read_text(), re.M)
+
+
 def minor():
     """The minor release of PyTorch whose turn it is (CI_MINOR=2.4.1 names one)."""
-    known = re.findall(r"^torch==([\d.]+)$", (HERE / "tests" / "envs" / "minors.txt").read_text(), re.M)
-    return os.environ.get("CI_MINOR") or known[SLOT % len(known)]
+    return os.environ.get("CI_MINOR") or minors()[SLOT % len(minors())]
 
 
 def check_steps():
@@ -316,7 +324,7 @@ def main():
     check_steps()
     memory, trying = Memory(), bool(os.environ.get("CI_TURN"))
     memory.begin()
-    turn = int(os.environ.get("CI_TURN") or SLOT) % TURNS
+    turn = int(os.environ["CI_TURN"]) % TURNS if trying else turn_of(SLOT)
     now, others = chosen(turn, memory)
     print(f"turn {turn} of 0 to {TURNS - 1}{', and all others' if ALL else ''}: budget {seconds(now)} s, limit {LIMIT} s", flush=True)
     if "--list" in sys.argv:
