@@ -2,6 +2,7 @@
 import ctypes
 import importlib
 import importlib.machinery
+import importlib.util
 import re
 import sys
 import types
@@ -94,6 +95,19 @@ def the_compiler_comes_when_it_is_used():
         equal(raised(ImportError, getattr, dynamo, "_private"), "broken")
         equal(len(loads), times)
     assert dynamo.graph_break() is None
+
+
+@test
+def what_came_with_the_compiler_stays_itself():
+    """Whoever asks the finder for a submodule that is there gets that one, with the spec that it had, as importlib would give it."""
+    defer_dynamo, _ = load("imports.defer_dynamo")
+    module = types.ModuleType("torch._dynamo.config")
+    module.__spec__ = spec = importlib.machinery.ModuleSpec(module.__name__, None)
+    loader = defer_dynamo._Present(module)
+    again = importlib.util.module_from_spec(importlib.machinery.ModuleSpec(module.__name__, loader))
+    assert again is module and module.__spec__ is not spec
+    loader.exec_module(module)
+    assert module.__spec__ is spec
 
 
 # ---- the device library ----

@@ -186,6 +186,32 @@ static void test_splits_made(void **state)
     plm_study_close(&s);
 }
 
+static size_t calls, promised;
+
+/* Each part of each split is told before it begins, by how many are done; all of them are known from the first on. */
+static void told(size_t done, size_t all, const char *what)
+{
+    (void)what;
+    assert_int_equal(done, calls++);
+    promised = promised ? promised : all;
+    assert_int_equal(all, promised);
+}
+
+static void test_progress(void **state)
+{
+    static struct row row[ROWS];
+    struct plm_study s;
+    (void)state;
+    noise(row);
+    s = opened(table("progress.csv", row, ROWS), "virtual", "gpu");
+    s.options.progress = told;
+    calls = promised = 0;
+    plm_study_run(&s);
+    assert_true(promised >= 5 + 2 + 2); /* folds, families, cards */
+    assert_int_equal(calls, promised + 1);
+    plm_study_close(&s);
+}
+
 static void test_bad_splits(void **state)
 {
     static struct row row[ROWS];
@@ -525,6 +551,7 @@ int main(void)
         cmocka_unit_test(test_interval),
         cmocka_unit_test(test_fresh_models),
         cmocka_unit_test(test_splits_made),
+        cmocka_unit_test(test_progress),
         cmocka_unit_test(test_bad_splits),
         cmocka_unit_test(test_virtual),
         cmocka_unit_test(test_formula),
