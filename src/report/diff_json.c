@@ -27,16 +27,9 @@ static void write_folded(struct plm_json *j, const struct plm_diff_lane *d)
     struct plm_diff_rows rows = plm_diff_rows(d, false, false);
     plm_json_array(j, "modules_folded");
     for (size_t i = 0; i < rows.count; i++) {
-        const struct plm_repeat *fold = rows.item[i].fold;
-        plm_json_object(j, NULL);
-        plm_json_string(j, "name", fold->name);
-        plm_json_integer(j, "count", fold->count);
+        plm_repeat_json_begin(j, rows.item[i].fold);
         amounts(j, &rows.item[i].change);
-        plm_json_array(j, "modules");
-        for (size_t k = 0; k < fold->count; k++)
-            plm_json_string(j, NULL, d->module[rows.folds.member[fold->first + k]].name);
-        plm_json_end_array(j);
-        plm_json_end_object(j);
+        plm_repeat_json_end(j, &rows.folds, rows.item[i].fold, d->module, sizeof *d->module);
     }
     plm_json_end_array(j);
     plm_diff_rows_free(&rows);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/job.h"
+#include "base/json.h"
 #include "base/memory.h"
 #include "time/timing.h"
 
@@ -324,6 +325,28 @@ void plm_repeats_merge_holders(struct plm_holders *h, bool ascii)
     plm_repeats_free(&folds);
     plm_holders_free(h);
     *h = merged;
+}
+
+/* ---- in documents ---- */
+
+void plm_repeat_json_begin(struct plm_json *j, const struct plm_repeat *fold)
+{
+    plm_json_object(j, NULL);
+    plm_json_string(j, "name", fold->name);
+    plm_json_integer(j, "count", fold->count);
+}
+
+void plm_repeat_json_end(struct plm_json *j, const struct plm_repeats *folds, const struct plm_repeat *fold,
+                         const void *rows, size_t size)
+{
+    plm_json_array(j, "modules");
+    for (size_t k = 0; k < fold->count; k++) {
+        const char *name;
+        memcpy(&name, (const char *)rows + size * folds->member[fold->first + k], sizeof name);
+        plm_json_string(j, NULL, name);
+    }
+    plm_json_end_array(j);
+    plm_json_end_object(j);
 }
 
 /* ---- shares of time ---- */

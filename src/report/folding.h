@@ -18,6 +18,7 @@
 #include <stddef.h>
 
 struct plm_holders;
+struct plm_json;
 struct plm_time_shares;
 
 struct plm_repeat_input {
@@ -43,6 +44,13 @@ struct plm_repeats plm_repeats_make(const struct plm_repeat_input *input);
 void plm_repeats_free(struct plm_repeats *folds);
 /* "blocks.0…11.mlp.0 x 12"; of a single module its name. The caller frees it. */
 char *plm_repeat_label(const struct plm_repeat *fold);
+
+/* An entry of the array "modules_folded" of a document: begin opens an object with "name" and "count", end adds the names
+   of its "modules" and closes it; figures go between. `rows`: what was folded, structs of `size` bytes that begin with
+   their name. */
+void plm_repeat_json_begin(struct plm_json *json, const struct plm_repeat *fold);
+void plm_repeat_json_end(struct plm_json *json, const struct plm_repeats *folds, const struct plm_repeat *fold,
+                         const void *rows, size_t size);
 
 /* Folds of modules, alike in all categories. */
 struct plm_repeats plm_repeats_of_holders(const struct plm_holders *holders, bool ascii);

@@ -176,21 +176,15 @@ static void write_folded(struct plm_json *j, const char *key, const struct plm_h
     struct plm_repeats folds = plm_repeats_of_holders(h, false);
     plm_json_array(j, key);
     for (size_t i = 0; i < folds.count; i++) {
-        const size_t *member = &folds.member[folds.item[i].first], count = folds.item[i].count;
+        const size_t *member = &folds.member[folds.item[i].first];
         struct plm_holder sum = {0};
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < folds.item[i].count; k++)
             plm_holder_add(&sum, &h->item[member[k]]);
-        plm_json_object(j, NULL);
-        plm_json_string(j, "name", folds.item[i].name);
-        plm_json_integer(j, "count", count);
+        plm_repeat_json_begin(j, &folds.item[i]);
         plm_json_integer(j, "bytes", sum.bytes);
         plm_json_integer(j, "blocks", sum.blocks);
         write_categories(j, sum.category, false);
-        plm_json_array(j, "modules");
-        for (size_t k = 0; k < count; k++)
-            plm_json_string(j, NULL, h->item[member[k]].name);
-        plm_json_end_array(j);
-        plm_json_end_object(j);
+        plm_repeat_json_end(j, &folds, &folds.item[i], h->item, sizeof *h->item);
     }
     plm_json_end_array(j);
     plm_repeats_free(&folds);

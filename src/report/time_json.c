@@ -35,19 +35,13 @@ static void write_folded(struct plm_json *j, const struct plm_time_shares *share
     folds = plm_repeats_of_shares(shares, false, false);
     plm_json_array(j, "modules_folded");
     for (size_t i = 0; i < folds.count && i < most; i++) {
-        const size_t *member = &folds.member[folds.item[i].first], count = folds.item[i].count;
+        const size_t *member = &folds.member[folds.item[i].first];
         struct plm_time_share sum = {0};
-        for (size_t k = 0; k < count; k++)
+        for (size_t k = 0; k < folds.item[i].count; k++)
             plm_time_share_add(&sum, &shares->item[member[k]]);
-        plm_json_object(j, NULL);
-        plm_json_string(j, "name", folds.item[i].name);
-        plm_json_integer(j, "count", count);
+        plm_repeat_json_begin(j, &folds.item[i]);
         write_share(j, &sum, steps);
-        plm_json_array(j, "modules");
-        for (size_t k = 0; k < count; k++)
-            plm_json_string(j, NULL, shares->item[member[k]].name);
-        plm_json_end_array(j);
-        plm_json_end_object(j);
+        plm_repeat_json_end(j, &folds, &folds.item[i], shares->item, sizeof *shares->item);
     }
     plm_json_end_array(j);
     plm_repeats_free(&folds);

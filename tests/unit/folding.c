@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "analysis/job.h"
+#include "base/json.h"
 #include "time/timing.h"
 #include "unit.h"
 
@@ -49,6 +50,48 @@ static void check_text(char *text, const char *wanted)
 {
     assert_string_equal(text, wanted);
     free(text);
+}
+
+static char *unspaced(char *text)
+{
+    char *to = text;
+    for (const char *c = text; *c; c++)
+        if (*c != ' ' && *c != '\n')
+            *to++ = *c;
+    *to = '\0';
+    return text;
+}
+
+/* In a document, with the names of what was folded in the order of their numbers. */
+static void documents(void **state)
+{
+    const struct row row[] = {{"h.1.mlp", 5}, {"wte", 9}, {"h.0.mlp", 5}, {"h.2.mlp", 5}};
+    const char *name[COUNT(row)];
+    double shape[COUNT(row)];
+    struct plm_repeats folds;
+    struct plm_json j;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    for (size_t i = 0; i < COUNT(row); i++) {
+        name[i] = row[i].name;
+        shape[i] = row[i].figure;
+    }
+    folds = plm_repeats_make(&(struct plm_repeat_input){name, shape, COUNT(row), 1, true, false});
+    plm_json_start(&j, out);
+    plm_json_array(&j, NULL);
+    for (size_t i = 0; i < folds.count; i++) {
+        plm_repeat_json_begin(&j, &folds.item[i]);
+        plm_json_integer(&j, "place", i);
+        plm_repeat_json_end(&j, &folds, &folds.item[i], row, sizeof row[0]);
+    }
+    plm_json_end_array(&j);
+    plm_json_finish(&j);
+    fclose(out);
+    plm_repeats_free(&folds);
+    check_text(unspaced(text), "[{\"name\":\"h.0-2.mlp\",\"count\":3,\"place\":0,\"modules\":[\"h.0.mlp\",\"h.1.mlp\","
+                               "\"h.2.mlp\"]},{\"name\":\"wte\",\"count\":1,\"place\":1,\"modules\":[\"wte\"]}]");
 }
 
 static void layers(void **state)
@@ -192,9 +235,9 @@ static void shares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(layers),     cmocka_unit_test(nested),    cmocka_unit_test(shapes),
-        cmocka_unit_test(not_folded), cmocka_unit_test(odd_names), cmocka_unit_test(thousands),
-        cmocka_unit_test(holders),    cmocka_unit_test(shares),
+        cmocka_unit_test(documents), cmocka_unit_test(layers),     cmocka_unit_test(nested),
+        cmocka_unit_test(shapes),    cmocka_unit_test(not_folded), cmocka_unit_test(odd_names),
+        cmocka_unit_test(thousands), cmocka_unit_test(holders),    cmocka_unit_test(shares),
     };
     return RUN(tests);
 }
