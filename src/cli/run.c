@@ -250,17 +250,18 @@ static void say_verdict(const struct plm_fit_row *row, const struct plm_fit_know
 int plm_run_judge_cards(const struct plm_run_end *end, bool tell)
 {
     const struct plm_report_options *o = end->options;
+    const struct plm_fit_table *table;
     const struct plm_fit_row *row;
-    struct plm_fit_table table;
+    struct plm_fit_table own;
     struct plm_error why;
     int status = plm_cli_known_status(end->job);
     plm_fail(&why, PLM_ENOTFOUND, "cannot tell whether the job fits: %s", plm_fit_known(end->job).why);
     if (status <= PLM_EXIT_NO_FIT && o->asked) {
-        table = plm_fit_report(end->job, o->card, (size_t)o->cards);
-        row = best_of(&table, o);
+        table = plm_report_fits(end->job, o, &own);
+        row = best_of(table, o);
         status = plm_cli_verdict_status(row->answer.verdict, end->run->allow_tight);
-        say_verdict(row, &table.known, &why);
-        plm_fit_table_free(&table);
+        say_verdict(row, &table->known, &why);
+        plm_fit_table_free(&own);
     }
     /* A report has said what the verdict is, but that there is none is a fault. */
     tell |= status != PLM_EXIT_NO_FIT && status != PLM_EXIT_TIGHT;
@@ -279,15 +280,14 @@ static void show_until_then(const struct plm_job *job)
                job->summary.steps == 1 ? "" : "s");
 }
 
-/* What `run` itself shows: the report. */
-static int show_report(const struct plm_run_end *end, void *context)
+/* The report, the document and the status that goes with them. */
+static int show_each(const struct plm_run_end *end)
 {
     const struct plm_output_part document = plm_run_document(end);
     struct plm_error error;
     char reasons[PLM_DOUBTS][256];
     const bool quiet = plm_run_quiet(end->run);
     int n, json = PLM_EXIT_OK, result = end->result;
-    (void)context;
     if (result)
         plm_complain(result, end->why);
     if (plm_output_write_all(&document, 1, &error) < 0)
@@ -302,6 +302,22 @@ static int show_report(const struct plm_run_end *end, void *context)
         result = plm_run_judge_cards(end, quiet);
     if (result == PLM_EXIT_OK && end->run->strict && strcmp(plm_confidence(end->job, reasons, PLM_DOUBTS, &n), "high"))
         result = plm_complain(PLM_EXIT_UNTRUSTED, PLM_RUN_UNTRUSTED);
+    return result;
+}
+
+/* What `run` itself shows. Whether the job fits is found out once for all of it, by replays that may take a second. */
+static int show_report(const struct plm_run_end *given, void *context)
+{
+    struct plm_report_options options = *given->options;
+    struct plm_run_end end = *given;
+    struct plm_fit_table own = {0};
+    int result;
+    (void)context;
+    if (end.job->lanes && (end.result != PLM_EXIT_COMMAND || end.run->full || end.run->json))
+        options.fits = plm_report_fits(end.job, &options, &own);
+    end.options = &options;
+    result = show_each(&end);
+    plm_fit_table_free(&own);
     return result;
 }
 

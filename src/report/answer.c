@@ -37,6 +37,16 @@ bool plm_report_asks(const struct plm_report_options *options, const struct plm_
     return options->asked >> (row->card - options->card) & 1;
 }
 
+const struct plm_fit_table *plm_report_fits(const struct plm_job *job, const struct plm_report_options *options,
+                                            struct plm_fit_table *own)
+{
+    *own = (struct plm_fit_table){0};
+    if (options->fits)
+        return options->fits;
+    *own = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
+    return own;
+}
+
 /* " (10.0-10.3)", in the unit of the amount before it; "" where both ends read alike. */
 static const char *range_text(const struct plm_page *p, char out[80], uint64_t low, uint64_t high)
 {

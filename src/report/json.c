@@ -343,8 +343,9 @@ static void write_fits(struct plm_json *j, const struct plm_job *job, const stru
 int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_report_options *options,
                     struct plm_error *error)
 {
-    struct plm_fit_table fits = plm_fit_report(job, options->card, job->lanes ? (size_t)options->cards : 0);
-    const struct plm_report_asked answer = {job, &fits, options};
+    struct plm_fit_table own;
+    const struct plm_fit_table *fits = plm_report_fits(job, options, &own);
+    const struct plm_report_asked answer = {job, fits, options};
     struct plm_json j;
     plm_json_document(&j, out, "plimsoll.report/1");
     write_job(&j, job);
@@ -357,8 +358,8 @@ int plm_report_json(FILE *out, const struct plm_job *job, const struct plm_repor
         write_device(&j, job, &job->lane[i], options);
     plm_json_end_array(&j);
     plm_report_ranks(&j, job);
-    write_fits(&j, job, &fits);
-    plm_fit_table_free(&fits);
+    write_fits(&j, job, fits);
+    plm_fit_table_free(&own);
     plm_report_time_object(&j, options);
     write_notes(&j, &job->summary);
     return plm_json_finish(&j) ? plm_fail(error, PLM_EIO, "the report could not be written") : 0;

@@ -37,6 +37,7 @@ struct plm_report_options {
     struct plm_at at;
     const struct plm_card *card; /* whether the job fits on these */
     int cards;
+    const struct plm_fit_table *fits; /* that, where the caller has it already; NULL: what shows it finds out */
     uint32_t asked;             /* a bit for each of them that the user asked about: the answer is about these */
     bool full;                  /* all there is to say, not a screen */
     const struct plm_time_table *time; /* of one card; NULL: not known, and */
@@ -46,6 +47,11 @@ struct plm_report_options {
 
 /* Whether the user asked about the card of a row that is of options->card. */
 bool plm_report_asks(const struct plm_report_options *options, const struct plm_fit_row *row);
+
+/* Whether the job fits on options->card: the table of the options, or one that is made in *own. The caller frees *own with
+   plm_fit_table_free() in any case. */
+const struct plm_fit_table *plm_report_fits(const struct plm_job *job, const struct plm_report_options *options,
+                                            struct plm_fit_table *own);
 
 /* The page that the text formats draw on. */
 struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *options);

@@ -226,12 +226,13 @@ struct plm_page plm_report_page_for(FILE *out, const struct plm_report_options *
 /* The answer, what it rests on, and the answer again. */
 static void show_report(const struct plm_page *p, const struct plm_job *job, const struct plm_report_options *options)
 {
-    struct plm_fit_table fits = plm_fit_report(job, options->card, (size_t)options->cards);
-    const struct plm_report_asked answer = {job, &fits, options};
+    struct plm_fit_table own;
+    const struct plm_fit_table *fits = plm_report_fits(job, options, &own);
+    const struct plm_report_asked answer = {job, fits, options};
     plm_report_answer(p, &answer, false);
     if (options->full)
         show_headline(p, &job->summary);
-    (options->full ? show_full : show_screen)(p, job, plm_job_largest(job), &fits, options);
+    (options->full ? show_full : show_screen)(p, job, plm_job_largest(job), fits, options);
     if (options->record)
         next_command(p,
                      !options->full    ? "More: plimsoll report --full"
@@ -239,7 +240,7 @@ static void show_report(const struct plm_page *p, const struct plm_job *job, con
                                        : "\nMore: plimsoll report --json",
                      options->record);
     plm_report_answer(p, &answer, true);
-    plm_fit_table_free(&fits);
+    plm_fit_table_free(&own);
 }
 
 int plm_report_text(FILE *out, const struct plm_job *job, const struct plm_report_options *options,

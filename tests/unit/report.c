@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fit/fit.h"
 #include "fit/ladder.h"
 #include "common/error.h"
 #include "common/card.h"
@@ -250,6 +251,28 @@ static void answers(void **state)
         free(t);
     }
     a_screen = false;
+}
+
+/* A table that the caller has is what every way to show the job says; nothing is replayed for it. This one says what no
+   replay would. */
+static void fits_given(void **state)
+{
+    struct plm_fit_row row[] = {{.card = &cards[2], .usable = 7 * GIB, .need = 9 * GIB}};
+    const struct plm_fit_table given = {.job = job, .known = plm_fit_known(job), .row = row, .rows = 1};
+    const struct plm_report_options o = {.width = 90, .fits = &given, .asked = 1 << 2};
+    struct plm_fit_table own;
+    char *t;
+    (void)state;
+    row[0].answer.verdict = PLM_NO_FIT;
+    t = written(plm_report_text, job, o);
+    assert_true(starts_with(t, "DOES NOT FIT on large: 9.0 GiB of 7.0 GiB usable"));
+    free(t);
+    t = written(plm_report_json, job, o);
+    assert_contains(t, "\"need\": 9663676416");
+    assert_null(strstr(t, "\"gpu\": \"small\""));
+    free(t);
+    assert_ptr_equal(plm_report_fits(job, &o, &own), &given);
+    assert_null(own.row);
 }
 
 /* What to type next: a setting can give back what is cached, 420 MiB; more than that needs another card. */
@@ -738,27 +761,17 @@ static void many_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text),
-        cmocka_unit_test(fits),
-        cmocka_unit_test(widths),
-        cmocka_unit_test(answers),
-        cmocka_unit_test(next_commands),
-        cmocka_unit_test(one_screen),
-        cmocka_unit_test(listings),
-        cmocka_unit_test(places),
-        cmocka_unit_test(narrow_and_colored),
-        cmocka_unit_test(words),
-        cmocka_unit_test(json),
-        cmocka_unit_test(many_devices),
-        cmocka_unit_test(without_devices),
-        cmocka_unit_test(without_blocks),
-        cmocka_unit_test(many_steps),
-        cmocka_unit_test(ends),
-        cmocka_unit_test(version_one),
-        cmocka_unit_test(steps_agree),
-        cmocka_unit_test(late_devices),
-        cmocka_unit_test(cut_jobs),
-        cmocka_unit_test(shares_add_up),
+        cmocka_unit_test(text),           cmocka_unit_test(fits),
+        cmocka_unit_test(widths),         cmocka_unit_test(answers),
+        cmocka_unit_test(fits_given),     cmocka_unit_test(next_commands),
+        cmocka_unit_test(one_screen),     cmocka_unit_test(listings),
+        cmocka_unit_test(places),         cmocka_unit_test(narrow_and_colored),
+        cmocka_unit_test(words),          cmocka_unit_test(json),
+        cmocka_unit_test(many_devices),   cmocka_unit_test(without_devices),
+        cmocka_unit_test(without_blocks), cmocka_unit_test(many_steps),
+        cmocka_unit_test(ends),           cmocka_unit_test(version_one),
+        cmocka_unit_test(steps_agree),    cmocka_unit_test(late_devices),
+        cmocka_unit_test(cut_jobs),       cmocka_unit_test(shares_add_up),
         cmocka_unit_test(many_holders),
     };
     return cmocka_run_group_tests(tests, make_job, drop_job);
