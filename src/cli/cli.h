@@ -73,8 +73,11 @@ int plm_cli_methods_choose(const char *list, const struct plm_method *chosen[PLM
 
 #define PLM_STEPS_STEADY (-1)
 
-/* report_html.c: `report --html OUT`; "-" is stdout. `gpu`: the card that a step is modelled on; NULL: that of the record. */
-int plm_cli_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force);
+/* report_html.c: `report --html OUT`; "-" is stdout. `time`: as it was read with the job. `gpu`: the card that a step is
+   modelled on; NULL: that of the record. */
+struct plm_cli_report_time;
+int plm_cli_report_page(const struct plm_job *job, struct plm_cli_report_time *time, const char *record,
+                        const char *gpu, const char *out, bool force);
 
 /* The same of two jobs: `diff --html OUT`. */
 struct plm_diff;

@@ -69,7 +69,7 @@ struct shown {
     struct plm_cli_report_time time;
 };
 
-/* A list of holders has no room for times; a page has its own. */
+/* A list of holders has no room for times; a page draws them itself. */
 static bool shows_times(const struct request *o)
 {
     return !o->html && (!o->by || o->json);
@@ -122,15 +122,16 @@ static int report_run(int argc, char **argv)
 
     if (report_parse(&o, argc, argv, &error) < 0 || report_understand(&o, &shown.options, &error) < 0)
         return plm_fault(&error);
-    if ((shows_times(&o) ? plm_cli_report_time_read(&shown.time, o.path, &job, &error)
-                         : plm_job_read(o.path, &job, &error)) < 0)
+    if ((shows_times(&o) || o.html ? plm_cli_report_time_read(&shown.time, o.path, &job, &error)
+                                   : plm_job_read(o.path, &job, &error)) < 0)
         return plm_fault(&error);
     if (plm_at_check(job, shown.options.at, &error) < 0 ||
         (o.by && plm_key_check(job, shown.options.by, o.path, &error) < 0) || choose_cards(&o, job, &shown, &error) < 0)
         status = plm_fault(&error);
     else
-        status = o.html ? plm_cli_report_page(job, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
-                        : report_show(&o, job, &shown.options);
+        status = o.html
+                     ? plm_cli_report_page(job, &shown.time, o.path, o.gpu ? shown.cards[0].id : NULL, o.html, o.force)
+                     : report_show(&o, job, &shown.options);
     plm_cli_report_time_free(&shown.time);
     plm_job_free(job);
     return status;

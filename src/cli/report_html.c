@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "base/output.h"
 #include "cli/cli.h"
+#include "cli/report_time.h"
 #include "report/diff.h"
 #include "report/report.h"
 #include "time/timeline.h"
@@ -26,6 +27,7 @@ static const struct plm_catalogue *load_cards(struct plm_catalogue *catalogue)
 struct page {
     const struct plm_job *job;
     const char *record, *gpu;
+    struct plm_cli_report_time *time;
 };
 
 /* The path stays out of the page, which goes to others; a sentence may begin with it. */
@@ -44,7 +46,7 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
     struct plm_catalogue catalogue;
     struct plm_error unknown;
     char why[sizeof unknown.text + 16];
-    int status = plm_timeline_make(page->record, page->gpu, &timeline, &unknown);
+    int status = plm_cli_report_time_line(page->time, page->gpu, &timeline, &unknown);
     if (status == 0)
         time.timeline = &timeline;
     else {
@@ -59,11 +61,12 @@ static int page_write(FILE *out, const void *what, struct plm_error *error)
     return status;
 }
 
-int plm_cli_report_page(const struct plm_job *job, const char *record, const char *gpu, const char *out, bool force)
+int plm_cli_report_page(const struct plm_job *job, struct plm_cli_report_time *time, const char *record,
+                        const char *gpu, const char *out, bool force)
 {
     const struct plm_output_rule rule = {.force = force, .input = {record}};
     struct plm_error error;
-    if (plm_output_write(out, &rule, page_write, &(struct page){job, record, gpu}, &error) == 0)
+    if (plm_output_write(out, &rule, page_write, &(struct page){job, record, gpu, time}, &error) == 0)
         return PLM_EXIT_OK;
     return plm_fault(&error);
 }

@@ -8,6 +8,7 @@
 #include "cli/cli.h"
 #include "cli/report_time.h"
 #include "report/report.h"
+#include "time/timeline.h"
 
 int plm_cli_report_time_read(struct plm_cli_report_time *t, const char *record, struct plm_job **job,
                              struct plm_error *error)
@@ -15,9 +16,18 @@ int plm_cli_report_time_read(struct plm_cli_report_time *t, const char *record, 
     struct plm_build *works = plm_works_begin(&t->works);
     const int status =
         plm_job_read_along(record, &(struct plm_job_guest){plm_works_open, plm_works_visit, works}, job, error);
+    struct plm_error unknown = {0};
     t->table = (struct plm_time_table){0};
-    t->launched = plm_works_end(works, status, record, NULL) == 0 && (*job)->summary.launches;
+    t->known = plm_works_end(works, status, record, &unknown) == 0;
+    t->launched = t->known && (*job)->summary.launches;
+    snprintf(t->why, sizeof t->why, "%s", unknown.text);
     return status;
+}
+
+int plm_cli_report_time_line(struct plm_cli_report_time *t, const char *gpu, struct plm_timeline *timeline,
+                             struct plm_error *error)
+{
+    return t->known ? plm_timeline_of(&t->works, gpu, timeline, error) : plm_fail(error, PLM_ENOTFOUND, "%s", t->why);
 }
 
 void plm_cli_report_time_make(struct plm_cli_report_time *t, const struct plm_card *card, size_t cards,

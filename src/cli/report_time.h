@@ -13,9 +13,11 @@ struct plm_install;
 struct plm_error;
 struct plm_job;
 struct plm_report_options;
+struct plm_timeline;
 
 struct plm_cli_report_time {
     struct plm_works works;
+    bool known;    /* the works were read; if not, `why` */
     bool launched; /* there are kernels to time */
     struct plm_time_table table;
     struct plm_card own; /* that was played */
@@ -32,6 +34,9 @@ void plm_cli_report_time_make(struct plm_cli_report_time *time, const struct plm
 /* The same on the card that was played, the whole of it. */
 void plm_cli_report_time_own(struct plm_cli_report_time *time, const struct plm_job *job,
                              struct plm_catalogue *catalogue, struct plm_report_options *options);
+/* The last step on the card of that name, NULL: the one that was played; takes the works. Fails with a sentence. */
+int plm_cli_report_time_line(struct plm_cli_report_time *time, const char *gpu, struct plm_timeline *timeline,
+                             struct plm_error *error);
 void plm_cli_report_time_free(struct plm_cli_report_time *time);
 
 #endif

@@ -130,19 +130,24 @@ static int card_choose(struct plm_timeline *t, const char *gpu, struct plm_error
     return status;
 }
 
-int plm_timeline_make(const char *record, const char *gpu, struct plm_timeline *timeline, struct plm_error *error)
+int plm_timeline_of(struct plm_works *works, const char *gpu, struct plm_timeline *timeline, struct plm_error *error)
 {
     int status;
-    memset(timeline, 0, sizeof *timeline);
-    status = plm_works_read(record, &timeline->works, error);
-    if (status < 0)
-        return status;
+    *timeline = (struct plm_timeline){.works = *works};
+    *works = (struct plm_works){0};
     status = card_choose(timeline, gpu, error);
     if (status == 0)
         status = lanes_make(timeline, error);
     if (status < 0)
         plm_timeline_free(timeline);
     return status;
+}
+
+int plm_timeline_make(const char *record, const char *gpu, struct plm_timeline *timeline, struct plm_error *error)
+{
+    struct plm_works works;
+    const int status = plm_works_read(record, &works, error);
+    return status < 0 ? status : plm_timeline_of(&works, gpu, timeline, error);
 }
 
 void plm_timeline_free(struct plm_timeline *timeline)

@@ -38,6 +38,8 @@ struct plm_timeline {
 
 /* `gpu` NULL: the card of the record. PLM_EINVAL: no card of the catalogue has that name. */
 int plm_timeline_make(const char *record, const char *gpu, struct plm_timeline *timeline, struct plm_error *error);
+/* The same of works that were read already: they become the timeline's, or are freed, and *works is empty afterwards. */
+int plm_timeline_of(struct plm_works *works, const char *gpu, struct plm_timeline *timeline, struct plm_error *error);
 void plm_timeline_free(struct plm_timeline *timeline);
 
 /* The step's calls and spans, as plm_timing_each() tells them. */

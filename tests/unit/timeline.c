@@ -169,6 +169,29 @@ static void last_pass(void **state)
     plm_timeline_free(&timeline);
 }
 
+/* Works that were read with something else give the same, and belong to the timeline then, also if it is refused. */
+static void of_works(void **state)
+{
+    struct plm_timeline one, other;
+    struct plm_error error = {0};
+    struct plm_works works;
+    (void)state;
+    record_steps(1000000000);
+    assert_int_equal(plm_timeline_make(unit_path("steps.plm"), "rtx3060", &one, &error), 0);
+    assert_int_equal(plm_works_read(unit_path("steps.plm"), &works, &error), 0);
+    assert_int_equal(plm_timeline_of(&works, "rtx3060", &other, &error), 0);
+    assert_int_equal(works.lanes, 0);
+    assert_null(works.lane);
+    assert_int_equal(other.lanes, 2);
+    for (size_t i = 0; i < other.lanes; i++)
+        assert_float_equal(other.lane[i].end, one.lane[i].end, 0);
+    plm_timeline_free(&other);
+    plm_timeline_free(&one);
+    assert_int_equal(plm_works_read(unit_path("steps.plm"), &works, &error), 0);
+    assert_int_equal(plm_timeline_of(&works, "no-such-card", &other, &error), PLM_EINVAL);
+    assert_null(works.lane); /* freed */
+}
+
 /* Cards that nobody knows, asked for or recorded. The host is done at once, so its last step ends with all eight kernels:
    of 7e17 floats each that takes an RTX 3060 four years, of 3e17 less than three. */
 static void refused(void **state)
@@ -193,6 +216,7 @@ static void refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(short_names), cmocka_unit_test(span_names),
-                                       cmocka_unit_test(lanes), cmocka_unit_test(last_pass), cmocka_unit_test(refused)};
+                                       cmocka_unit_test(lanes),       cmocka_unit_test(last_pass),
+                                       cmocka_unit_test(of_works),    cmocka_unit_test(refused)};
     return RUN(tests);
 }
