@@ -454,13 +454,15 @@ static uint32_t owners_join(struct plm_collect *c, uint32_t a, uint32_t b)
 }
 
 /* Two names of one tensor (tied weights): the first one stays. */
-static uint32_t first_name(struct plm_lane_work *w, const struct plm_block *block, bool known, uint64_t address,
+static uint32_t first_name(struct plm_lane_work *w, const struct plm_block *block, const struct plm_ev_tag *tag,
                            uint32_t owner)
 {
-    uint64_t index = (uint64_t)(block - w->lane.block), last = plm_map_get(&w->tagged, address);
-    if (known && last != PLM_MAP_NONE && last >> 32 == index && (uint32_t)last)
+    uint64_t index = (uint64_t)(block - w->lane.block), last = plm_map_get(&w->tagged, tag->address);
+    if (tag->category == block->category && last != PLM_MAP_NONE && last >> 32 == index && (uint32_t)last)
         return (uint32_t)last;
-    plm_map_put(&w->tagged, address, index << 32 | owner);
+    plm_map_put(&w->tagged, tag->address, index << 32 | owner);
+    if (owner)
+        plm_parts_add(w, (struct plm_job_part){tag->address - block->address, (uint32_t)index, owner, tag->category});
     return owner;
 }
 
@@ -476,7 +478,7 @@ static void tag_visit(struct plm_collect *c, const struct plm_record_event *e)
     block = block_find(c, e, tag.address, &w);
     if (!block || tag.category > block->category)
         return;
-    owner = first_name(w, block, tag.category == block->category, tag.address, name_number(c, e->process, tag.owner));
+    owner = first_name(w, block, &tag, name_number(c, e->process, tag.owner));
     if (tag.category < block->category || !block->owner) {
         block->category = (uint8_t)tag.category;
         block->owner = owner;
@@ -528,6 +530,7 @@ void plm_collect_end(struct plm_collect *c)
         for (size_t k = 0; w->undecided && k < w->lane.blocks; k++)
             if (w->lane.block[k].category == PLM_CATEGORY_UNLESS_BACKWARD)
                 w->lane.block[k].category = backward ? PLM_CATEGORY_TEMPORARIES : PLM_CATEGORY_ACTIVATIONS;
+        plm_parts_sort(&w->lane);
     }
 }
 
@@ -535,6 +538,7 @@ void plm_lane_free(struct plm_lane *lane)
 {
     free(lane->block);
     free(lane->stack);
+    free(lane->part);
     free(lane->order);
     free(lane->segment);
     free(lane->phase);

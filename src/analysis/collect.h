@@ -51,7 +51,7 @@ struct plm_lane_work {
     int device;
     uint32_t process; /* index */
     uint64_t allocated;
-    size_t stack_room, block_room, order_room, segment_room, phase_room, step_room, reserved_room;
+    size_t stack_room, part_room, block_room, order_room, segment_room, phase_room, step_room, reserved_room;
     struct plm_map live;     /* address to entry of life */
     struct plm_map segments; /* address and kind to segment */
     struct plm_map cells;    /* where live blocks begin to entry of life; see around.c */
@@ -111,6 +111,12 @@ void plm_collect_end(struct plm_collect *collect);
 void plm_collect_free(struct plm_collect *collect);
 /* The arrays of a lane, but not its convolutions. */
 void plm_lane_free(struct plm_lane *lane);
+
+/* parts.c */
+/* A named tensor was found in a block. */
+void plm_parts_add(struct plm_lane_work *work, struct plm_job_part part);
+/* After the last one: keeps those that share a block, in their order. */
+void plm_parts_sort(struct plm_lane *lane);
 
 /* source_lines.c */
 /* A SOURCE; `source` has its names. */

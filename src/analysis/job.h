@@ -42,6 +42,14 @@ struct plm_block {
     uint32_t stream;             /* PLM_STREAM_UNKNOWN */
     uint8_t category;            /* enum plm_category, one for the whole life */
     bool captured;               /* in the private pool of a CUDA graph */
+    bool shared;                 /* by several tensors with names; plm_block_part() has each */
+};
+
+/* Where in a block another named tensor begins: a bucket of gradients has many. */
+struct plm_job_part {
+    uint64_t from;               /* bytes from the start of the block */
+    uint32_t block, owner;       /* indexes into lane->block and job->owner */
+    uint32_t category;
 };
 
 /* Memory of the card that the caching allocator took (or a library, see kind). Whole life, as blocks. */
@@ -113,6 +121,8 @@ struct plm_lane {
     struct plm_block *block; /* in the order of their allocation */
     size_t blocks;
     uint32_t *stack; /* per block: index into job->call, 0: not known; NULL: the record has no stacks */
+    struct plm_job_part *part; /* of blocks that are shared, by block and place */
+    size_t parts;
     uint32_t *order; /* per moment: block index << 1 | 1 if it is freed */
     size_t moments;
     struct plm_lane_segment *segment;
@@ -173,9 +183,15 @@ static inline bool plm_block_named(const struct plm_block *block)
 }
 
 /* The module that a block belongs to: its parameter's owner if it is tagged with a name, else where it
-   was allocated. A block that parameters of several modules share belongs to what these have in common,
-   "(several modules)" if nothing. Written to `buffer`; "" if nothing is known. */
+   was allocated. A block that parameters of several modules share, taken as a whole, belongs to what these have in
+   common, "(several modules)" if nothing. Written to `buffer`; "" if nothing is known. */
 const char *plm_block_module(const struct plm_job *job, const struct plm_block *block, char *buffer, size_t size);
+
+/* What one of a block's tensors has of it, from 0 on: the block with the owner, address and size of that part; false if
+   there is none. A block that is not shared is its own only part. */
+bool plm_block_part(const struct plm_lane *lane, const struct plm_block *block, size_t number, struct plm_block *part);
+/* Of a block that is shared: the index of its first part in lane->part. */
+size_t plm_block_first_part(const struct plm_lane *lane, const struct plm_block *block);
 
 /* Goes through the moments of a lane in order. `allocated` has the bytes of each category after the
    event; their sum is what PyTorch calls allocated. Returns what `visit` returned last (non-zero stops). */

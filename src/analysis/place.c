@@ -155,6 +155,14 @@ struct sums {
     struct plm_names names; /* number 0 is nobody's; holder i has name i */
     struct plm_holder *holder;
     size_t room;
+    struct plm_map groups; /* what decides about a name, to its holder */
+};
+
+struct question {
+    const struct plm_job *job;
+    const struct plm_lane *lane;
+    enum plm_key key;
+    const char *module; /* of its blocks only; NULL: of all */
 };
 
 const char *plm_block_module(const struct plm_job *job, const struct plm_block *b, char *buffer, size_t size)
@@ -205,11 +213,10 @@ static void line_name(const struct plm_job *job, uint32_t stack, char *buffer, s
         snprintf(buffer, size, "%s:%u", line->file, line->line);
 }
 
-static void name_of(const struct plm_job *job, const struct plm_lane *lane, const struct plm_block *b, enum plm_key key,
+static void name_of(const struct plm_job *job, const struct plm_block *b, uint32_t stack, enum plm_key key,
                     char *buffer, size_t size)
 {
     const struct plm_site *c = &job->context[b->context];
-    const uint32_t stack = plm_block_stack(lane, b);
     switch (key) {
     case PLM_BY_MODULE: plm_block_module(job, b, buffer, size); break;
     case PLM_BY_OP: snprintf(buffer, size, "%s", *c->outer ? c->outer : c->inner); break;
@@ -221,9 +228,8 @@ static void name_of(const struct plm_job *job, const struct plm_lane *lane, cons
 }
 
 /* What decides about the name, as a number: blocks that agree in it are looked up once. */
-static uint64_t group_of(const struct plm_lane *lane, const struct plm_block *b, enum plm_key key)
+static uint64_t group_of(const struct plm_block *b, uint32_t stack, enum plm_key key)
 {
-    const uint32_t stack = plm_block_stack(lane, b);
     if (key == PLM_BY_CATEGORY)
         return b->category;
     if (key == PLM_BY_LINE || (key == PLM_BY_STACK && stack))
@@ -231,19 +237,18 @@ static uint64_t group_of(const struct plm_lane *lane, const struct plm_block *b,
     return (uint64_t)(key == PLM_BY_MODULE && plm_block_named(b) ? b->owner : 0) << 32 | b->context;
 }
 
-static uint32_t holder_of(struct sums *s, const struct plm_job *job, const struct plm_lane *lane,
-                          const struct plm_block *b, enum plm_key key)
+static uint32_t holder_of(struct sums *s, const struct question *q, const struct plm_block *b, uint32_t stack)
 {
     char name[NAME_MAX_BYTES + 1] = " "; /* one more in front: number 0 of names is the empty string */
     size_t before = s->names.count;
     uint32_t number;
-    name_of(job, lane, b, key, name + 1, NAME_MAX_BYTES);
+    name_of(q->job, b, stack, q->key, name + 1, NAME_MAX_BYTES);
     number = plm_names_add(&s->names, name);
     if (s->names.count == before)
         return number;
     while (s->room < s->names.count)
         s->holder = plm_grow(s->holder, s->room, &s->room, sizeof *s->holder);
-    s->holder[number] = (struct plm_holder){.line = key == PLM_BY_LINE ? line_of(job, plm_block_stack(lane, b)) : NULL};
+    s->holder[number] = (struct plm_holder){.line = q->key == PLM_BY_LINE ? line_of(q->job, stack) : NULL};
     return number;
 }
 
@@ -268,36 +273,47 @@ static bool block_of(const struct plm_job *job, const struct plm_block *b, const
     return !strcmp(plm_block_module(job, b, name, sizeof name), module);
 }
 
-/* `module`: of these blocks only; NULL: of all. */
-static void holders_add_up(struct sums *s, const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
-                           enum plm_key key, const char *module)
+static void holder_take(struct sums *s, const struct question *q, const struct plm_block *b, uint32_t stack)
 {
-    struct plm_map groups = {0};
-    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
-        const struct plm_block *b = &lane->block[i];
-        uint64_t group = group_of(lane, b, key), known;
-        uint32_t at;
-        if (moment >= b->free_at || (module && !block_of(job, b, module)))
-            continue;
-        known = plm_map_get(&groups, group);
-        at = (uint32_t)known;
-        if (known == PLM_MAP_NONE) {
-            at = holder_of(s, job, lane, b, key);
-            plm_map_put(&groups, group, at);
-        }
-        block_add(&s->holder[at], b);
+    const uint64_t group = group_of(b, stack, q->key), known = plm_map_get(&s->groups, group);
+    uint32_t at = (uint32_t)known;
+    if (known == PLM_MAP_NONE) {
+        at = holder_of(s, q, b, stack);
+        plm_map_put(&s->groups, group, at);
     }
-    plm_map_free(&groups);
+    block_add(&s->holder[at], b);
 }
 
-static struct plm_holders holders_make(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
-                                       enum plm_key key, const char *module)
+/* Of what several tensors share, modules are told each their part. */
+static void parts_take(struct sums *s, const struct question *q, const struct plm_block *b)
+{
+    struct plm_block part;
+    for (size_t i = 0; plm_block_part(q->lane, b, i, &part); i++)
+        if (!q->module || block_of(q->job, &part, q->module))
+            holder_take(s, q, &part, plm_block_stack(q->lane, b));
+}
+
+static void holders_add_up(struct sums *s, const struct question *q, uint32_t moment)
+{
+    const struct plm_lane *lane = q->lane;
+    for (size_t i = 0; i < lane->blocks && lane->block[i].alloc_at <= moment; i++) {
+        const struct plm_block *b = &lane->block[i];
+        if (moment >= b->free_at)
+            continue;
+        if (q->module || q->key == PLM_BY_MODULE)
+            parts_take(s, q, b);
+        else
+            holder_take(s, q, b, plm_block_stack(lane, b));
+    }
+}
+
+static struct plm_holders holders_make(const struct question *q, uint32_t moment)
 {
     struct plm_holders holders = {0};
     struct sums s = {0};
 
     s.holder = plm_grow(NULL, 0, &s.room, sizeof *s.holder);
-    holders_add_up(&s, job, lane, moment, key, module);
+    holders_add_up(&s, q, moment);
     holders.count = s.names.count ? s.names.count - 1 : 0;
     holders.item = plm_calloc(holders.count, sizeof *holders.item);
     for (size_t i = 0; i < holders.count; i++) {
@@ -306,6 +322,7 @@ static struct plm_holders holders_make(const struct plm_job *job, const struct p
     }
     qsort(holders.item, holders.count, sizeof *holders.item, by_bytes);
     free(s.holder);
+    plm_map_free(&s.groups);
     plm_names_free(&s.names);
     return holders;
 }
@@ -313,13 +330,13 @@ static struct plm_holders holders_make(const struct plm_job *job, const struct p
 struct plm_holders plm_holders_at(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
                                   enum plm_key key)
 {
-    return holders_make(job, lane, moment, key, NULL);
+    return holders_make(&(struct question){job, lane, key, NULL}, moment);
 }
 
 struct plm_holders plm_holders_of(const struct plm_job *job, const struct plm_lane *lane, uint32_t moment,
                                   const char *module)
 {
-    return holders_make(job, lane, moment, PLM_BY_OP, module);
+    return holders_make(&(struct question){job, lane, PLM_BY_OP, module}, moment);
 }
 
 void plm_holder_add(struct plm_holder *to, const struct plm_holder *from)

@@ -12,7 +12,7 @@ enum { STACK_BYTES = 16384, MODULE_BYTES = 2048, CALLS = 256 };
 
 /* Blocks of the same context and owner, or of the same context and Python stack. */
 struct group {
-    const struct plm_block *block; /* one of them */
+    struct plm_block block; /* one of them, or its part */
     uint32_t stack;
     uint64_t bytes;
 };
@@ -71,7 +71,7 @@ static void line_add_calls(struct line *l, const struct plm_job *job, uint32_t s
 
 static void line_render(struct line *l, const struct plm_job *job, const struct group *g)
 {
-    const struct plm_block *b = g->block;
+    const struct plm_block *b = &g->block;
     const struct plm_site *c = &job->context[b->context];
     char module[MODULE_BYTES];
     l->length = 0;
@@ -97,16 +97,19 @@ static struct group *group_of(struct groups *g, const struct plm_block *b, uint3
         return &g->item[at];
     g->item = plm_grow(g->item, g->count, &g->room, sizeof *g->item);
     plm_map_put(&g->seen, key, g->count);
-    g->item[g->count] = (struct group){b, g->calls ? stack : 0, 0};
+    g->item[g->count] = (struct group){*b, g->calls ? stack : 0, 0};
     return &g->item[g->count++];
 }
 
 static void groups_gather(const struct plm_lane *lane, uint32_t moment, struct groups *g)
 {
+    struct plm_block part;
     for (size_t i = 0; i < lane->blocks; i++) {
         const struct plm_block *b = &lane->block[i];
-        if (b->alloc_at <= moment && moment < b->free_at)
-            group_of(g, b, plm_block_stack(lane, b))->bytes += b->bytes;
+        if (b->alloc_at > moment || moment >= b->free_at)
+            continue;
+        for (size_t k = 0; plm_block_part(lane, b, k, &part); k++)
+            group_of(g, &part, plm_block_stack(lane, b))->bytes += part.bytes;
     }
 }
 

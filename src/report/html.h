@@ -66,8 +66,9 @@ struct plm_html_sites {
 };
 void plm_html_sites_start(struct plm_html_sites *sites);
 void plm_html_sites_free(struct plm_html_sites *sites);
-uint32_t plm_html_site(struct plm_html_sites *sites, const struct plm_job *job, const struct plm_lane *lane,
-                       const struct plm_html_names *names, const struct plm_block *block);
+/* Of a block, or of a part of one, and the Python stack that it has. */
+uint32_t plm_html_site(struct plm_html_sites *sites, const struct plm_job *job, const struct plm_html_names *names,
+                       const struct plm_block *block, uint32_t stack);
 size_t plm_html_sites_most(const struct plm_html_names *names); /* more there never are */
 void plm_html_sites_write(struct plm_json *json, const struct plm_html_sites *sites);
 /* Layers that repeat, as they are at the peak of the largest lane. Names that it looks up may be added at the end. */

@@ -306,7 +306,7 @@ struct sample {
     size_t point, snapshot, phase;
     const struct plm_html_view *view;
     uint64_t *held, *written; /* per site: now, and as of the last snapshot */
-    uint32_t *site;           /* per block */
+    uint32_t *site;           /* per block; behind these per part of a block */
     struct rows rows;
     uint32_t *live, *place;   /* blocks that live now; where each block is in there */
     size_t lives;
@@ -397,12 +397,23 @@ static void write_snapshot(struct sample *s, uint32_t moment)
 
 /* ---- the sweep ---- */
 
-static void block_apply(struct sample *s, uint32_t index, bool freed)
+/* Each of the tensors that share a block has a site of its own. */
+static void sites_apply(struct sample *s, uint32_t index, bool freed)
 {
     const struct plm_block *b = &s->lane->block[index];
-    if (!freed)
-        s->site[index] = plm_html_site(s->view->sites, s->view->job, s->lane, s->names, b);
-    s->held[s->site[index]] += freed ? -b->bytes : b->bytes;
+    const uint32_t stack = plm_block_stack(s->lane, b);
+    uint32_t *site = b->shared ? &s->site[s->lane->blocks + plm_block_first_part(s->lane, b)] : &s->site[index];
+    struct plm_block part;
+    for (size_t k = 0; plm_block_part(s->lane, b, k, &part); k++) {
+        if (!freed)
+            site[k] = plm_html_site(s->view->sites, s->view->job, s->names, &part, stack);
+        s->held[site[k]] += freed ? -part.bytes : part.bytes;
+    }
+}
+
+static void block_apply(struct sample *s, uint32_t index, bool freed)
+{
+    sites_apply(s, index, freed);
     if (!freed) {
         s->place[index] = (uint32_t)s->lives;
         s->live[s->lives++] = index;
@@ -485,7 +496,7 @@ static void make_room(struct sample *s)
     s->c.phase = plm_calloc(count, 1);
     s->held = plm_calloc(plm_html_sites_most(s->names), sizeof *s->held);
     s->written = plm_calloc(plm_html_sites_most(s->names), sizeof *s->written);
-    s->site = plm_calloc(s->lane->blocks, sizeof *s->site);
+    s->site = plm_calloc(s->lane->blocks + s->lane->parts, sizeof *s->site);
     s->live = plm_calloc(s->lane->blocks, sizeof *s->live);
     s->place = plm_calloc(s->lane->blocks, sizeof *s->place);
 }

@@ -11,8 +11,9 @@ uint32_t plm_html_module(const struct plm_html_names *n, const struct plm_block 
     return plm_block_named(b) ? n->module_of_owner[b->owner] : n->module_of_context[b->context];
 }
 
-static void name_block(const struct plm_job *job, struct plm_html_names *n, const struct plm_block *b, uint32_t *number)
+static void name_block(const struct plm_job *job, struct plm_html_names *n, const struct plm_block *b)
 {
+    uint32_t *number = plm_block_named(b) ? &n->module_of_owner[b->owner] : &n->module_of_context[b->context];
     char name[NAME_BYTES];
     if (*number == UINT32_MAX)
         *number = plm_names_add(&n->modules, plm_block_module(job, b, name, sizeof name));
@@ -21,11 +22,13 @@ static void name_block(const struct plm_job *job, struct plm_html_names *n, cons
 /* Only what blocks point to: a record names many more strings. */
 static void name_modules(const struct plm_job *job, struct plm_html_names *n)
 {
+    struct plm_block part;
     for (size_t l = 0; l < job->lanes; l++)
         for (size_t i = 0; i < job->lane[l].blocks; i++) {
             const struct plm_block *b = &job->lane[l].block[i];
-            uint32_t *number = plm_block_named(b) ? &n->module_of_owner[b->owner] : &n->module_of_context[b->context];
-            name_block(job, n, b, number);
+            name_block(job, n, b); /* as a whole, for the map of the allocator */
+            for (size_t k = 0; b->shared && plm_block_part(&job->lane[l], b, k, &part); k++)
+                name_block(job, n, &part);
         }
 }
 
@@ -39,6 +42,19 @@ static void name_ops(const struct plm_job *job, struct plm_html_names *n)
     }
 }
 
+/* `now` after a block came or went; `most` follows. */
+static void count_block(const struct plm_html_names *n, const struct plm_lane *lane, uint32_t entry, uint64_t *now,
+                        uint64_t *most)
+{
+    struct plm_block part;
+    for (size_t k = 0; plm_block_part(lane, &lane->block[entry >> 1], k, &part); k++) {
+        const uint32_t module = plm_html_module(n, &part);
+        now[module] += entry & 1 ? -part.bytes : part.bytes;
+        if (most[module] < now[module])
+            most[module] = now[module];
+    }
+}
+
 /* The most that each module ever held. */
 static void sizes(const struct plm_job *job, const struct plm_html_names *n, uint64_t *most)
 {
@@ -46,13 +62,8 @@ static void sizes(const struct plm_job *job, const struct plm_html_names *n, uin
     for (size_t l = 0; l < job->lanes; l++) {
         const struct plm_lane *lane = &job->lane[l];
         memset(now, 0, n->modules.count * sizeof *now);
-        for (size_t m = 0; m < lane->moments; m++) {
-            const struct plm_block *b = &lane->block[lane->order[m] >> 1];
-            uint32_t module = plm_html_module(n, b);
-            now[module] += lane->order[m] & 1 ? -b->bytes : b->bytes;
-            if (most[module] < now[module])
-                most[module] = now[module];
-        }
+        for (size_t m = 0; m < lane->moments; m++)
+            count_block(n, lane, lane->order[m], now, most);
     }
     free(now);
 }

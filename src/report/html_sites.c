@@ -41,14 +41,14 @@ static uint32_t line_number(struct plm_html_sites *sites, const struct plm_job *
     return number;
 }
 
-uint32_t plm_html_site(struct plm_html_sites *sites, const struct plm_job *job, const struct plm_lane *lane,
-                       const struct plm_html_names *names, const struct plm_block *block)
+uint32_t plm_html_site(struct plm_html_sites *sites, const struct plm_job *job, const struct plm_html_names *names,
+                       const struct plm_block *block, uint32_t stack)
 {
     struct plm_html_site site = {.module = plm_html_module(names, block), .category = block->category};
     /* Once there are many, those that come are told by module and category alone. */
     if (sites->count < PLM_HTML_SITES) {
         site.op = names->op_of_context[block->context];
-        site.line = line_number(sites, job, plm_block_stack(lane, block));
+        site.line = line_number(sites, job, stack);
     }
     return site_add(sites, &site);
 }

@@ -86,6 +86,9 @@ def attributed():
         def __init__(self, address, grad=None, cuda=True, requires_grad=False):
             self.address, self.grad, self.is_cuda, self.requires_grad, self.shape = address, grad, cuda, requires_grad, (2, 3)
 
+        def data_ptr(self):
+            return self.address
+
         def untyped_storage(self):
             return thing(data_ptr=lambda: self.address, nbytes=lambda: 64)
 

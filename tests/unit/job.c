@@ -542,6 +542,31 @@ static void bucket(void)
     tag(B, PLM_CATEGORY_OTHER, "not for tags");
 }
 
+/* Who has how much of a block. */
+static const char *parts_of(const struct plm_job *job, size_t number)
+{
+    static char text[512];
+    struct plm_block part;
+    size_t used = 0;
+    for (size_t i = 0; plm_block_part(&job->lane[0], &job->lane[0].block[number], i, &part); i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %zu", i ? ", " : "", job->owner[part.owner],
+                                 (size_t)part.bytes);
+    return text;
+}
+
+/* Modules and what they hold at the end. */
+static const char *held_at_end(const struct plm_job *job)
+{
+    static char text[512];
+    struct plm_holders held = plm_holders_at(job, &job->lane[0], (uint32_t)job->lane[0].moments - 1, PLM_BY_MODULE);
+    size_t used = 0;
+    for (size_t i = 0; i < held.count; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %zu", i ? ", " : "", held.item[i].name,
+                                 (size_t)held.item[i].bytes);
+    plm_holders_free(&held);
+    return text;
+}
+
 static void tags(void **state)
 {
     struct plm_job *job = unit_job(bucket);
@@ -555,6 +580,11 @@ static void tags(void **state)
     assert_category(job, 2, PLM_CATEGORY_GRADIENTS);
     assert_module(job, 2, "net.layer.1.fc");
     assert_module(job, 3, "(several modules)");
+    assert_string_equal(parts_of(job, 0),
+                        "net.layer.0.fc.weight 512, net.layer.1.fc.bias 512, net.layer.1.fc.weight 3072");
+    assert_string_equal(parts_of(job, 1), "wte.weight 512");
+    assert_string_equal(parts_of(job, 3), "a.weight 256, b.weight 256");
+    assert_string_equal(held_at_end(job), "net.layer.1.fc 2048, wte 512, a 256, b 256");
     assert_int_equal(job->lanes, 2);
     assert_int_equal(job->lane[1].block[0].category, PLM_CATEGORY_BUFFERS);
     assert_string_equal(plm_block_module(job, &job->lane[1].block[0], buffer, sizeof buffer), "(model)");

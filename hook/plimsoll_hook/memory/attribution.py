@@ -34,11 +34,12 @@ def _local(tensor):
 
 
 def tag_tensor(tensor, category, owner):
+    """Several may share a storage, such as the gradients in a bucket: then each is told by its own place in it."""
     try:
         tensor = _local(tensor)
         if tensor.is_cuda:
             storage = tensor.untyped_storage()
-            tag(storage.data_ptr(), category, owner, storage.nbytes(), tensor.get_device())
+            tag(tensor.data_ptr() or storage.data_ptr(), category, owner, storage.nbytes(), tensor.get_device())
     except (RuntimeError, AttributeError, NotImplementedError):
         pass  # a tensor without storage: fake, sparse, quantized in some way of its own
 
