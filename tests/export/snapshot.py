@@ -60,6 +60,14 @@ def replay(trace):
     return blocks, reserved
 
 
+def check_steps(notes):
+    """Each step begins where the one before it ended: (name, begin, end), from START and END in pairs."""
+    pairs = list(zip(notes[::2], notes[1::2]))
+    assert [(a["stage"], b["stage"], a["name"] == b["name"]) for a, b in pairs] == [("START", "END", True)] * (len(notes) // 2)
+    assert all(a["time_us"] <= b["time_us"] for a, b in pairs), "a step ends before it begins"
+    assert all(b["time_us"] == a["time_us"] for (_, b), (a, _) in zip(pairs, pairs[1:])), "steps overlap"
+
+
 def sound(path):
     snapshot = load(path)
     answer = {"allocated": [], "reserved": [], "modules": 0, "trace": 0}
@@ -74,6 +82,8 @@ def sound(path):
         answer["allocated"].append(sum(live.values()))
         answer["reserved"].append(reserved)
         answer["trace"] += len(trace)
+    for device in range(len(snapshot["device_traces"])):
+        check_steps([note for note in snapshot["external_annotations"] if note["device"] == device])
     frames = [f for s in snapshot["segments"] for b in s["blocks"] for f in b["frames"]]
     answer["modules"] = len({f["name"] for f in frames if f["filename"] == "module"})
     print(json.dumps(answer))

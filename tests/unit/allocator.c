@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "allocator/driver.h"
 #include "common/error.h"
 #include "unit.h"
 
@@ -374,6 +375,23 @@ static void garbage_collection(void **state)
     done(a, "+30 +40 -30 +48");
 }
 
+/* Addresses from the top down; 0 once no gap is large enough, and again there after one was given back. */
+static void addresses_end(void **state)
+{
+    struct plm_driver driver;
+    const uint64_t all = PLM_DRIVER_TOP - PLM_DRIVER_BASE;
+    (void)state;
+    plm_driver_init(&driver, UINT64_MAX, UINT64_MAX);
+    assert_int_equal(plm_driver_range(&driver, all + PLM_DRIVER_PAGE), 0);
+    assert_int_equal(plm_driver_range(&driver, PLM_DRIVER_PAGE), PLM_DRIVER_TOP - PLM_DRIVER_PAGE);
+    assert_int_equal(plm_driver_range(&driver, all), 0);
+    assert_int_equal(plm_driver_range(&driver, all - PLM_DRIVER_PAGE), PLM_DRIVER_BASE);
+    assert_int_equal(plm_driver_range(&driver, 1), 0);
+    plm_driver_give(&driver, PLM_DRIVER_TOP - PLM_DRIVER_PAGE, PLM_DRIVER_PAGE);
+    assert_int_equal(plm_driver_range(&driver, 1), PLM_DRIVER_TOP - PLM_DRIVER_PAGE);
+    plm_driver_free(&driver);
+}
+
 /* garbage_collect_cached_blocks(): those that are at least as old as the average go, all of them, also beyond the
    target; if that was not enough, those of the average of the rest. Nothing goes while no more than the threshold is
    held. */
@@ -731,6 +749,7 @@ int main(void)
         cmocka_unit_test(capture_reuse),
         cmocka_unit_test(capture_keeps_the_cache),
         cmocka_unit_test(uses_on_other_streams),
+        cmocka_unit_test(addresses_end),
         cmocka_unit_test(pending_events),
         cmocka_unit_test(private_pools),
         cmocka_unit_test(bad_operations),

@@ -1,4 +1,5 @@
 """The hook: whose memory is whose, and what it is for."""
+import math
 import sys
 from unittest import mock
 
@@ -250,6 +251,22 @@ def extents_of_parameters():
         equal(shards._extent(parameter(6, allreduce=False, tensor_model_parallel=True), {}), (6, 192))
         state.get_expert_tensor_parallel_world_size = lambda: 2
         equal(shards._extent(parameter(6, allreduce=False, tensor_model_parallel=True), {}), (6, 96))
+
+
+@test
+def flat_parameters():
+    """FSDP1: what is whole is a size of the flat parameter without its padding, and the shape of each that lies in it."""
+    shards, _ = sharded()
+    wholes, part, size = {}, parameter(0), lambda *shape: thing(numel=lambda: math.prod(shape))
+    flat = parameter(8, _unpadded_unsharded_size=size(15), _params=[part], _shapes=[size(3, 5)])
+    assert shards._flat(thing(_handle=thing(flat_param=flat)), wholes) is flat
+    equal((shards._extent(flat, wholes), shards._extent(part, wholes)), ((8, 15), (0, 15)))
+    wholes.clear()
+    for module in (thing(), thing(_handle=None), thing(_handle=thing(flat_param=None))):
+        equal(shards._flat(module, wholes), None)
+    flat._params = None  # without use_orig_params
+    assert shards._flat(thing(_handle=thing(flat_param=flat)), wholes) is flat
+    equal(wholes, {id(flat): 15})
 
 
 @test

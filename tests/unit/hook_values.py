@@ -550,3 +550,87 @@ def shapes_of_what_selects():
     equal([part.shape for part in aten["unique_consecutive"](shaped(8, 2), dim=0)], [(2, 2), (0,), (0,)])
     equal(aten["unique_consecutive"](shaped(8))[0].shape, (2,))
     equal(selections.operators(torch, lambda count: count // 4)["torchvision"]["nms"](shaped(8, 4), shaped(8), 0.5).shape, (2,))
+
+
+@test
+def counts_of_what_selects():
+    """The sum of a mask is as many as are kept of what goes into each number of it; sums of anything else are computed."""
+    selections, _ = load("values.selections")
+    written = []
+
+    def sum_of(self, dim, keepdim, *, dtype, out):
+        out.shape, out.numel, out.dtype = (4,), lambda: 4, dtype or "int64"
+
+    torch = thing(int64="int64", bool="bool", empty=lambda *_, dtype, device: thing(copy_=written.append, dtype=dtype),
+                  full=lambda shape, value, dtype: (shape, value, dtype), ops=thing(aten=thing(sum=thing(IntList_out=sum_of))))
+    aten = selections.operators(torch, lambda count: count // 2)["aten"]
+    mask = thing(dtype="bool", device="cuda", numel=lambda: 24, is_floating_point=lambda: False, is_complex=lambda: False)
+    aten["sum.dim_IntList"](mask, [1])
+    aten["sum"](mask)
+    equal(written, [((4,), 3, "int64")] * 2)  # 24 in 4 numbers are 6 in each, of which half
+    mask.dtype = "int64"
+    aten["sum"](mask)
+    equal(len(written), 2)
+
+
+@test
+def texts_of_tensors_decide_nothing():
+    """What PyTorch reads while it makes the text of a tensor; what any other file of PyTorch reads for a program is the program's."""
+    readbacks, _ = load("values.readbacks")
+    torch = "/usr/lib/python3/site-packages/torch/"
+
+    def read_in(*files):
+        """Through functions of these files, the first of which is called by the next."""
+        call = sys._getframe
+        for file in files:
+            names = {"call": call}
+            exec(compile("def function():\n    return call()", file, "exec"), names)
+            call = names["function"]
+        return readbacks._in_text(call())
+
+    equal(read_in(torch + "_tensor_str.py"), True)
+    equal(read_in(torch + "_tensor.py", torch + "_tensor_str.py", "/home/me/train.py"), True)
+    equal(read_in(torch + "_tensor.py", "/home/me/train.py"), False)
+    equal(read_in("/home/me/_tensor_str.py"), False)
+    equal(read_in("/home/me/item.py", torch + "_tensor_str.py"), False)  # the program's own class is asked there
+
+
+class Numbers(list):
+    """Truth values, or numbers, of a tensor with one dimension."""
+
+    shape, dtype = (4,), None
+
+    def each(self, other, function):
+        return Numbers(function(a, b) for a, b in zip(self, other))
+
+    def __and__(self, other):
+        return self.each(other, lambda a, b: a and b)
+
+    def __or__(self, other):
+        return self.each(other, lambda a, b: a or b)
+
+    def bool(self):
+        return Numbers(a != 0 for a in self)
+
+    def __eq__(self, other):
+        return Numbers(a == other for a in self) if isinstance(other, bool) else list.__eq__(self, other)
+
+    __hash__ = None
+
+    def expand(self, shape):
+        return self
+
+
+@test
+def elements_that_are_known():
+    """A whole number times 0 is 0, whatever it is; times 0 infinity and NaN are not. A choice is known where the mask is, and what it takes."""
+    partial, host, _ = load("values.partial", "values.host")
+    numbers, known = [Numbers([0, 0, 5, 5]), Numbers([1, 7, 0, 7])], [Numbers([True, True, False, True]), Numbers([False, True, True, True])]
+    for name, floating, expected in (("mul", False, [True] * 4), ("mul", True, [False, True, False, True]), ("bitwise_or", False, [False, True, False, True])):
+        made = thing(shape=(4,), dtype=thing(is_floating_point=floating))
+        host.torch = thing(bool="bool")
+        equal(list(partial._EITHER[name](numbers, known, made, ())), expected)
+    yes, no = True, False
+    host.torch = thing(where=lambda condition, a, b: Numbers(x if c else y for c, x, y in zip(condition, a, b)))
+    chosen = partial._where([Numbers([yes, yes, no, no])], [Numbers([yes, no, yes, yes]), Numbers([yes, yes, no, no]), Numbers([no, no, yes, no])], None, ())
+    equal(list(chosen), [True, False, True, False])
