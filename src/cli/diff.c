@@ -20,7 +20,7 @@ static const struct plm_option options[] = {
      .among = "module line"},
     {.include = plm_cli_option_json, .at = AT(json)},
     {"markdown", 0, PLM_OPTION_FLAG, AT(markdown), .help = "print Markdown, for a comment on a pull request"},
-    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page with both jobs over one another",
+    {"html", 0, PLM_OPTION_TEXT, AT(html), "FILE", .help = "write an HTML page that overlays both jobs",
      .complete = PLM_COMPLETE_FILE, .among = "html"},
     {.include = plm_cli_option_force, .at = AT(force)},
     {"exit-code", 0, PLM_OPTION_FLAG, AT(exit_code), .help = "exit 1 if anything changed, as git diff does"},

@@ -104,7 +104,7 @@ static bool classes_know(const struct plm_csv *table)
 
 const struct plm_cli_evaluate_side plm_cli_evaluate_classes = {
     .command = {.name = "evaluate classes",
-                .line = "compare methods of all paradigms on rows of `plimsoll dataset`",
+                .line = "compare methods on the rows of one dataset",
                 .words = "ROWS.csv",
                 .options = options,
                 .complete = PLM_COMPLETE_FILE,

@@ -35,8 +35,8 @@ static const struct plm_option options[] = {
     {"model", 0, PLM_OPTION_TEXT, AT(model), "FILE", .help = "a model file of `plimsoll train`; it names its method",
      .complete = PLM_COMPLETE_FILE, .configurable = true},
     {"truth", 0, PLM_OPTION_TEXT, AT(truth_text), "KIND,...",
-     .help = "what was measured: allocated, reserved, device or device-less-first (default); with late-sample, "
-             "disturbed, virtual: what else counts",
+     .help = "what was measured: allocated, reserved, device or device-less-first (default); also late-sample, "
+             "disturbed, virtual (see man)",
      .among = "allocated reserved device device-less-first late-sample disturbed virtual", .configurable = true},
     {"design", 0, PLM_OPTION_TEXT, AT(design_text), "DESIGN",
      .help = "which runs: rows (default), grid[,LEVELS] or montecarlo[,N][,LEVELS]; levels are from the file, "

@@ -25,7 +25,7 @@ struct request {
 static const struct plm_option own_options[] = {
     {"at", 0, PLM_OPTION_TEXT, AT(at), "MOMENT", .help = "for a snapshot or flame graph: peak, end or a step number",
      .among = "peak end"},
-    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "for a flame graph: module (default) or stack, Python's calls",
+    {"by", 0, PLM_OPTION_CHOICE, AT(by), "WHAT", .help = "for a flame graph: module (default) or stack (Python calls)",
      .among = "module stack"},
     {"gpu", 0, PLM_OPTION_TEXT, AT(gpu), "NAME", .help = "for a trace: the GPU to model a step on",
      .complete = PLM_COMPLETE_CARDS},

@@ -29,7 +29,7 @@ static const struct plm_option options[] = {
     {"price", 0, PLM_OPTION_TEXT, AT(price), "NAME=USD,...", .help = "price of a GPU per hour: adds steps per dollar",
      .configurable = true},
     {"samples", 0, PLM_OPTION_NUMBER, AT(samples), "N",
-     .help = "hours of the job for N samples, such as an epoch; with --price the cost", .least = 1, .most = 2000000000},
+     .help = "hours for N samples, such as an epoch; with --price also the cost", .least = 1, .most = 2000000000},
     {"sort", 0, PLM_OPTION_CHOICE, AT(sort), "WHAT", .help = "order of the cards: step (default), dollar, mfu or name",
      .among = "step dollar mfu name", .configurable = true},
     {.include = plm_cli_option_host, .at = AT(host_text)},

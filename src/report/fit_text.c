@@ -361,7 +361,7 @@ static void show_now(const struct plm_page *p, const struct plm_tune *t)
     char reserved[32], least[32];
     fputs("With ", p->out);
     plm_page_name(p, setting_of(&t->own), 0, 0);
-    fprintf(p->out, " settings PyTorch reserves %s, of which its tensors need %s at the peak.\n",
+    fprintf(p->out, " settings PyTorch reserves %s; its tensors need %s at the peak.\n",
             plm_page_amount(p, reserved, sizeof reserved, own->reserved),
             plm_page_amount(p, least, sizeof least, t->fit->least));
     if (t->card)

@@ -261,7 +261,7 @@ int plm_figures_parse(const char *name, const char *text, size_t size, struct pl
     }
     if (!status && !line.ended)
         status =
-            plm_fail(error, PLM_EFORMAT, "%.200s ends too early: its last line is not the number of its figures", name);
+            plm_fail(error, PLM_EFORMAT, "%.200s ends too early: its last line is not the count of its figures", name);
     return status;
 }
 
