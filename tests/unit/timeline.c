@@ -174,22 +174,22 @@ static void of_works(void **state)
 {
     struct plm_timeline one, other;
     struct plm_error error = {0};
-    struct plm_works works;
+    struct plm_works own;
     (void)state;
     record_steps(1000000000);
     assert_int_equal(plm_timeline_make(unit_path("steps.plm"), "rtx3060", &one, &error), 0);
-    assert_int_equal(plm_works_read(unit_path("steps.plm"), &works, &error), 0);
-    assert_int_equal(plm_timeline_of(&works, "rtx3060", &other, &error), 0);
-    assert_int_equal(works.lanes, 0);
-    assert_null(works.lane);
+    assert_int_equal(plm_works_read(unit_path("steps.plm"), &own, &error), 0);
+    assert_int_equal(plm_timeline_of(&own, "rtx3060", &other, &error), 0);
+    assert_int_equal(own.lanes, 0);
+    assert_null(own.lane);
     assert_int_equal(other.lanes, 2);
     for (size_t i = 0; i < other.lanes; i++)
         assert_float_equal(other.lane[i].end, one.lane[i].end, 0);
     plm_timeline_free(&other);
     plm_timeline_free(&one);
-    assert_int_equal(plm_works_read(unit_path("steps.plm"), &works, &error), 0);
-    assert_int_equal(plm_timeline_of(&works, "no-such-card", &other, &error), PLM_EINVAL);
-    assert_null(works.lane); /* freed */
+    assert_int_equal(plm_works_read(unit_path("steps.plm"), &own, &error), 0);
+    assert_int_equal(plm_timeline_of(&own, "no-such-card", &other, &error), PLM_EINVAL);
+    assert_null(own.lane); /* freed */
 }
 
 /* Cards that nobody knows, asked for or recorded. The host is done at once, so its last step ends with all eight kernels:
