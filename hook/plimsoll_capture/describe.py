@@ -190,7 +190,7 @@ def _model(model, recomputed):
             "parameters": sum(p.numel() for p in parameters), "trainable": sum(p.numel() for p in parameters if p.requires_grad),
             "parameter_bytes": sum(map(_size, parameters)), "buffer_bytes": sum(map(_size, buffers)),
             "largest_module": max((sum(p.numel() for p in _own(m)) for m in model.modules()), default=0),
-            "checkpointing": bool(recomputed or flag is True)}
+            "checkpointing": bool(recomputed or flag is True), **({"autocast": redirect.autocast_to} if redirect.autocast_to else {})}
 
 
 # What configurations of transformers call these.

@@ -145,6 +145,9 @@ def _moves(torch, devices):
     torch.Tensor.record_stream = lambda self, stream: None
 
 
+autocast_to = None  # the type that the program last asked a GPU's autocast for
+
+
 def _autocast(torch, devices):
     """A GPU's half precision becomes the CPU's: bfloat16, of the same size, for which the CPU has all kernels."""
     autocast = torch.amp.autocast_mode.autocast
@@ -152,7 +155,10 @@ def _autocast(torch, devices):
 
     @functools.wraps(original)
     def on_cpu(self, device_type, dtype=None, enabled=True, cache_enabled=None):
+        global autocast_to
         if devices.is_gpu(device_type):
+            if enabled:
+                autocast_to = str(dtype or torch.float16).replace("torch.", "")
             device_type = "cpu"
             dtype = torch.bfloat16 if dtype in (None, torch.float16) else dtype
         return original(self, device_type, dtype, enabled, cache_enabled)

@@ -85,6 +85,10 @@ static void test_horus(void **state)
     assert_false(a.oom);
     assert_true(a.seconds >= 0 && a.seconds < 1);
     assert_int_equal(ask("horus-1000", SMALL("float32", "Adam")).bytes, 1000152680);
+    a = ask("horus", SMALL("float32\", \"autocast\": \"bfloat16", "Adam"));
+    assert_int_equal(a.state, PLM_OUTSIDE);
+    assert_string_equal(
+        a.note, "the job trains in float32 with autocast to bfloat16; the formula assumes 4 bytes for everything");
     a = ask("horus", SMALL("float16", "Adam"));
     assert_int_equal(a.state, PLM_OUTSIDE);
     assert_int_equal(a.bytes, 152680);

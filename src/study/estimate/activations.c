@@ -40,7 +40,7 @@ static void activations_estimate(const struct plm_evidence *evidence, struct plm
     }
     answer->bytes = plm_plus(plm_plus(d->model.parameter_bytes, gradients(d)),
                              plm_plus(d->optimizer.state_bytes, activations(&d->transformer, d->batch.size)));
-    if (plm_dtype_bytes(d->model.dtype) != 2)
+    if (plm_dtype_bytes(plm_description_activations(d)) != 2)
         plm_answer_outside(answer, "the model's data type is %s; the formula assumes 2 bytes per activation",
                            d->model.dtype);
     if (d->model.checkpointing)

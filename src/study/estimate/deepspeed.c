@@ -38,11 +38,11 @@ static uint64_t most(uint64_t a, uint64_t b)
 static void answer_with(const struct plm_evidence *evidence, uint64_t card, uint64_t host, struct plm_answer *answer)
 {
     const struct plm_description *d = evidence->description;
-    char text[32];
+    char text[32], precision[PLM_DESCRIPTION_PRECISION_BYTES];
     answer->bytes = card;
     if (plm_dtype_bytes(d->model.dtype) != 2)
-        plm_answer_outside(answer, "the job trains in %s; the formula is for mixed precision with ZeRO",
-                           d->model.dtype);
+        plm_answer_outside(answer, "the job trains in %s; the formula is for 2-byte weights with a float32 copy",
+                           plm_description_precision(d, precision));
     if (d->optimizer.known && strncmp(d->optimizer.class_name, "Adam", 4) != 0)
         plm_answer_outside(answer, "the optimizer is %.60s; the formula is for Adam", d->optimizer.class_name);
     if (answer->state == PLM_ANSWERED)

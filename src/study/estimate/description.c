@@ -49,10 +49,10 @@ static void member_text(struct reader *r, const struct plm_json_node *object, co
         r->status = plm_json_tree_get_text(r->tree, object, key, out, r->error);
 }
 
-static void member_dtype(struct reader *r, const struct plm_json_node *object, char out[16])
+static void member_dtype(struct reader *r, const struct plm_json_node *object, const char *key, char out[16])
 {
     const char *text = "";
-    member_text(r, object, "dtype", &text);
+    member_text(r, object, key, &text);
     snprintf(out, 16, "%.15s", text);
 }
 
@@ -120,7 +120,7 @@ static void member_tensors(struct reader *r, const struct plm_json_node *object,
     *list = member_list(r, object, key, sizeof **list, count, &node);
     for (size_t i = 0; i < *count && r->status == 0; i++, node = plm_json_tree_next(r->tree, node)) {
         shape(r, node, &(*list)[i]);
-        member_dtype(r, node, (*list)[i].dtype);
+        member_dtype(r, node, "dtype", (*list)[i].dtype);
         member_size(r, node, "bytes", &(*list)[i].bytes);
     }
 }
@@ -144,7 +144,8 @@ static void read_model(struct reader *r, const struct plm_json_node *root, struc
         return;
     }
     member_text(r, node, "class", &m->class_name);
-    member_dtype(r, node, m->dtype);
+    member_dtype(r, node, "dtype", m->dtype);
+    member_dtype(r, node, "autocast", m->autocast);
     member_size(r, node, "parameters", &m->parameters);
     member_size(r, node, "trainable", &m->trainable);
     member_size(r, node, "parameter_bytes", &m->parameter_bytes);
@@ -486,4 +487,16 @@ unsigned plm_dtype_bytes(const char *dtype)
         if (!strcmp(dtype, rows[i].dtype))
             return rows[i].bytes;
     return 0;
+}
+
+const char *plm_description_activations(const struct plm_description *d)
+{
+    return *d->model.autocast ? d->model.autocast : d->model.dtype;
+}
+
+const char *plm_description_precision(const struct plm_description *d, char buffer[PLM_DESCRIPTION_PRECISION_BYTES])
+{
+    snprintf(buffer, PLM_DESCRIPTION_PRECISION_BYTES, "%s%s%s", d->model.dtype,
+             *d->model.autocast ? " with autocast to " : "", d->model.autocast);
+    return buffer;
 }

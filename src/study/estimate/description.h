@@ -28,7 +28,7 @@ struct plm_described_tensor {
 
 struct plm_described_model {
     const char *class_name;
-    char dtype[16];
+    char dtype[16], autocast[16]; /* of its parameters; what autocast computes in, "" without it */
     uint64_t parameters, trainable; /* elements; shared ones once */
     uint64_t parameter_bytes, buffer_bytes;
     uint64_t largest_module; /* the most parameters that one module owns itself */
@@ -149,5 +149,11 @@ void plm_description_free(struct plm_description *description); /* NULL is fine 
 uint64_t plm_description_input_bytes(const struct plm_description *description);
 /* Bytes of an element of the model's data type; 0: not known. */
 unsigned plm_dtype_bytes(const char *dtype);
+/* The type that most of the model is computed in: its activations have it. */
+const char *plm_description_activations(const struct plm_description *description);
+/* "float32", "float32 with autocast to bfloat16"; written to `buffer`. */
+enum { PLM_DESCRIPTION_PRECISION_BYTES = 64 };
+const char *plm_description_precision(const struct plm_description *description,
+                                      char buffer[PLM_DESCRIPTION_PRECISION_BYTES]);
 
 #endif

@@ -27,6 +27,7 @@ static void horus_estimate(const struct plm_evidence *evidence, struct plm_answe
     const struct plm_description *d = evidence->description;
     const uint64_t batch = d->batch.size, parameters = d->model.trainable;
     uint64_t elements = output_elements(d); /* A*b: the outputs are those of the whole batch */
+    char precision[PLM_DESCRIPTION_PRECISION_BYTES];
     if (!batch) {
         plm_answer_none(answer, "the inputs have no common first dimension, so there is no batch size");
         return;
@@ -37,9 +38,9 @@ static void horus_estimate(const struct plm_evidence *evidence, struct plm_answe
     }
     elements = plm_plus(elements, plm_plus(parameters, plm_times(batch, parameters)));
     answer->bytes = plm_times(ELEMENT, elements);
-    if (plm_dtype_bytes(d->model.dtype) != ELEMENT)
-        plm_answer_outside(answer, "the model's data type is %s; the formula assumes 4 bytes for everything",
-                           d->model.dtype);
+    if (plm_dtype_bytes(d->model.dtype) != ELEMENT || plm_dtype_bytes(plm_description_activations(d)) != ELEMENT)
+        plm_answer_outside(answer, "the job trains in %s; the formula assumes 4 bytes for everything",
+                           plm_description_precision(d, precision));
 }
 
 static void horus_1000_estimate(const struct plm_evidence *evidence, struct plm_answer *answer)

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/card.h"
 #include "study/estimate/comparison.h"
+#include "study/estimate/description.h"
 #include "base/draw.h"
 #include "base/memory.h"
 
@@ -250,6 +251,16 @@ static void context_line(const struct plm_page *p, const struct plm_comparison *
     plm_page_sentences(p, "", why[c->source]);
 }
 
+/* What the methods that read a description were told. */
+static void show_precision(const struct plm_page *p, const struct plm_description *d)
+{
+    char precision[PLM_DESCRIPTION_PRECISION_BYTES], text[sizeof precision + 40];
+    if (!d || !*d->model.dtype)
+        return;
+    snprintf(text, sizeof text, "The job trains in %s.", plm_description_precision(d, precision));
+    plm_page_sentences(p, "", text);
+}
+
 static void show_captures(const struct plm_page *p, const struct plm_evidence *evidence)
 {
     const struct {
@@ -283,6 +294,7 @@ int plm_comparison_text(const struct plm_page *p, const struct plm_comparison *c
             show_legend(p, c);
         if (c->memory)
             context_line(p, c);
+        show_precision(p, c->evidence.description);
         show_captures(p, &c->evidence);
         list_by_text(p, c, "* outside the method's scope:", PLM_OUTSIDE, PLM_OUTSIDE, note_of);
         list_by_text(p, c, "Notes:", PLM_ANSWERED, PLM_ANSWERED, note_of);
