@@ -664,7 +664,19 @@ static void listing_heading(const struct plm_page *p, const struct plm_report_op
     fprintf(p->out, "\n%s%s allocated at %s, by %s%s   (rank %d, device %d)\n", plm_ink(p, PLM_INK_BOLD),
             plm_page_amount(p, text, sizeof text, place->allocated), when_text(o->at, when, sizeof when),
             plm_key_name(o->by), plm_ink(p, PLM_INK_PLAIN), lane->summary->rank, lane->summary->device);
-    show_where(p, place);
+}
+
+/* The answer in a line, before all that belongs to it. */
+static void listing_answer(const struct plm_page *p, enum plm_key by, const struct plm_holders *h, uint64_t whole)
+{
+    char text[32], percent[16];
+    int used;
+    if (!h->count)
+        return;
+    used = fprintf(p->out, "  most: %s, %s of it, ", plm_page_amount(p, text, sizeof text, h->item[0].bytes),
+                   share_text(percent, h->item[0].bytes, whole));
+    plm_page_name(p, holder_name(&h->item[0], by), p->width - used, 0);
+    fputc('\n', p->out);
 }
 
 void plm_listing(const struct plm_page *p, const struct plm_job *job, const struct plm_lane *lane,
@@ -677,13 +689,15 @@ void plm_listing(const struct plm_page *p, const struct plm_job *job, const stru
     struct plm_holders h = {0};
     size_t rows;
     listing_heading(p, o, lane, &place);
+    if (place.known && job->attributed)
+        h = holders_shown(p, job, lane, place.moment, by, o);
+    lines_shorten(&h);
+    listing_answer(p, by, &h, place.allocated);
+    show_where(p, &place);
     if (!job->attributed) {
         fputs("\nThis record has no memory categories.\n", p->out);
         return;
     }
-    if (place.known)
-        h = holders_shown(p, job, lane, place.moment, by, o);
-    lines_shorten(&h);
     rows = h.count > LISTED ? LISTED : h.count;
     name = name_columns(p, &h, rows, by, most < 12 ? 12 : most);
     fprintf(p->out, "\n  %s%-*s %*s  share   blocks%s\n", plm_ink(p, PLM_INK_DIM), name, plm_key_name(by),

@@ -366,7 +366,9 @@ static void listings(void **state)
     char *t = written(plm_report_text, job,
                       (struct plm_report_options){.width = 80, .listed = true, .by = PLM_BY_OP, .record = "x"});
     (void)state;
-    assert_contains(t, "480.0 MiB allocated at the peak, by op   (rank 0, device 0)");
+    assert_contains(
+        t,
+        "480.0 MiB allocated at the peak, by op   (rank 0, device 0)\n  most: 316.0 MiB, 66 % of it, aten::linear\n");
     assert_contains(t, "  aten::linear          316.0 MiB   66 %        2  activations 100 %\n");
     assert_contains(t, "  AddmmBackward0         64.0 MiB   13 %        1  temporaries 100 %\n");
     assert_null(strstr(t, "Confidence"));
