@@ -177,6 +177,22 @@ def the_end_of_a_program():
 
 
 @test
+def the_end_waits_for_autograd():
+    """Until its threads were at rest three times in a row, and no longer than a second."""
+    ending, _ = load("job.ending")
+    for busy, looks in (([], 3), ([True], 4), ([False, False, True], 6)):
+        answers = iter([*busy, *[False] * 9])
+        with mock.patch.object(ending, "_busy", lambda: next(answers)), mock.patch.object(ending.time, "sleep"):
+            ending._wait()
+        equal(9 + len(busy) - len(list(answers)), looks)
+    clock = iter(range(100))
+    with mock.patch.object(ending, "_busy", lambda: True), \
+            mock.patch.object(ending, "time", thing(sleep=lambda seconds: None, monotonic=lambda: next(clock) / 10)):
+        ending._wait()
+    equal(next(clock), 11)  # 0.0, then 0.1 to 1.0
+
+
+@test
 def what_was_printed_is_flushed():
     ending, _ = load("job.ending")
 
@@ -216,3 +232,26 @@ def tracebacks_are_the_users():
         for one in (error, error.__context__):
             equal([frame.name for frame in traceback.extract_tb(one.__traceback__)],
                   ["tracebacks_are_the_users"] if one is error else ["fails"])
+
+
+@test
+def tracebacks_of_parts_and_of_their_causes():
+    """Exceptions in groups, each with what it came from."""
+    tracebacks, _ = load("job.tracebacks")
+    names = {}
+    exec(compile("def through(error, cause):\n    raise error from cause", tracebacks._OURS[0] + "x.py", "exec"), names)
+
+    def raised_through(error, cause=None):
+        try:
+            names["through"](error, cause)
+        except Exception as caught:
+            return caught
+
+    errors = [raised_through(ValueError(name)) for name in ("cause of one", "cause of other")]
+    parts = [raised_through(ValueError("part"), cause) for cause in errors]
+    group = raised_through(Exception("group"), raised_through(ValueError("cause of all")))
+    group.exceptions = tuple(parts)
+    every = [group, group.__cause__, *parts, *errors]
+    assert all(len(traceback.extract_tb(error.__traceback__)) == 2 for error in every)
+    tracebacks.clean(group)
+    equal([[frame.name for frame in traceback.extract_tb(error.__traceback__)] for error in every], [["raised_through"]] * 6)

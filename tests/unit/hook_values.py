@@ -595,6 +595,20 @@ def texts_of_tensors_decide_nothing():
     equal(read_in("/home/me/item.py", torch + "_tensor_str.py"), False)  # the program's own class is asked there
 
 
+@test
+def scores_are_too_many_to_look_at():
+    """Floating numbers above the limit; positions may be as many as they like."""
+    partial, host, device = load("values.partial", "values.host")
+    device.PARTS_MOST = 100
+    host._types.update({6: thing(is_floating_point=True), 4: thing(is_floating_point=False)})
+
+    def described(kind, *shape):
+        return (None, kind, shape, (1,) * len(shape), b"")
+
+    equal([partial.wide([described(*one), 2]) for one in ((6, 10, 10), (6, 10, 11), (4, 10, 11))], [False, True, False])
+    assert partial.wide([described(4, 2), described(6, 101)])
+
+
 class Numbers(list):
     """Truth values, or numbers, of a tensor with one dimension."""
 

@@ -206,6 +206,35 @@ static const char *confidence(const struct made *m, char reason[256])
     return level;
 }
 
+/* One of a kind and several of it; the first is named. */
+static void told_in_the_record(void **state)
+{
+    static const struct {
+        char *kind;
+        const char *one, *several;
+    } rows[] = {
+        {"loop-assumed", "how often a loop runs depends on an assumed value: a.py:1",
+         "how often some loops run depends on an assumed value: a.py:1"},
+        {"loop-ended", "a loop waited for a value that plimsoll did not compute and got another: a.py:1",
+         "some loops waited for a value that plimsoll did not compute and got another: a.py:1"},
+        {"absent-peer", "1 value came from ranks that were not run and is unknown: a.py:1",
+         "2 values came from ranks that were not run and are unknown: a.py:1"},
+    };
+    struct made m;
+    char reason[256];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        for (int count = 0; count < 3; count++) {
+            const char *const says[] = {"", rows[i].one, rows[i].several};
+            struct plm_summary_count note[] = {{.name = rows[i].kind, .detail = "a.py:1"},
+                                               {.name = rows[i].kind, .detail = "b.py:2"}};
+            job_make(&m, 3000, "0", "no");
+            m.job.summary.notes = (struct plm_counts){.item = note, .count = count};
+            assert_string_equal(confidence(&m, reason), count ? "medium" : "high");
+            assert_string_equal(reason, says[count]);
+        }
+}
+
 /* ---- a command that ends well although a process of it failed ---- */
 
 static void hidden(void **state)
@@ -553,6 +582,7 @@ int main(void)
         cmocka_unit_test(endings),        cmocka_unit_test(cards_without_a_peak), cmocka_unit_test(recommended),
         cmocka_unit_test(width),          cmocka_unit_test(workspaces),           cmocka_unit_test(steps),
         cmocka_unit_test(widest_device),  cmocka_unit_test(shared_card),          cmocka_unit_test(hidden),
+        cmocka_unit_test(told_in_the_record),
         cmocka_unit_test(unknown_values), cmocka_unit_test(peak_after_the_steps)};
     return RUN(tests);
 }

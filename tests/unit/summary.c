@@ -150,6 +150,8 @@ static void devices(void **state)
     assert_int_equal(first->taker[0].now, 0);
     assert_int_equal(first->taker[0].at_peak, 20 * MIB); /* not what it has at the end */
     assert_int_equal(second->used_peak, 2 * MIB);
+    assert_int_equal(second->allocated_peak.bytes, 2 * MIB); /* no allocator tells of blocks there */
+    assert_int_equal(second->reserved_peak, 2 * MIB);
     assert_int_equal(first->allocated_peak.step, 1);
     assert_int_equal(first->steps, 3);
     assert_int_equal(first->step[0].allocated_peak, 100 * MIB);
