@@ -578,11 +578,11 @@ static void peak_after_the_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endings),        cmocka_unit_test(cards_without_a_peak), cmocka_unit_test(recommended),
-        cmocka_unit_test(width),          cmocka_unit_test(workspaces),           cmocka_unit_test(steps),
-        cmocka_unit_test(widest_device),  cmocka_unit_test(shared_card),          cmocka_unit_test(hidden),
-        cmocka_unit_test(told_in_the_record),
-        cmocka_unit_test(unknown_values), cmocka_unit_test(peak_after_the_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),        cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended),    cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),     cmocka_unit_test(steps),
+                                       cmocka_unit_test(widest_device),  cmocka_unit_test(shared_card),
+                                       cmocka_unit_test(hidden),         cmocka_unit_test(told_in_the_record),
+                                       cmocka_unit_test(unknown_values), cmocka_unit_test(peak_after_the_steps)};
     return RUN(tests);
 }
