@@ -106,10 +106,19 @@ void plm_speed_set(struct plm_speeds *speeds, const struct plm_speed *speed, dou
     memcpy((char *)speeds + speed->offset, &value, sizeof value);
 }
 
+/* What is not known is left out: plm_ini_parse() refuses a key without a value. */
+static void write_about(FILE *out, const char *key, const char *value)
+{
+    if (*value)
+        fprintf(out, "%s = %s\n", key, value);
+}
+
 void plm_speeds_write(FILE *out, const struct plm_speeds *speeds)
 {
     const char *group = "";
-    fprintf(out, "[speeds]\nname = %s\nsource = %s\n", speeds->name, speeds->source);
+    fprintf(out, "[speeds]\n");
+    write_about(out, "name", speeds->name);
+    write_about(out, "source", speeds->source);
     for (size_t i = 0; i < PLM_SPEEDS; i++) {
         const struct plm_speed *s = &plm_speed[i];
         if (strcmp(group, s->group))

@@ -170,6 +170,19 @@ static void speeds_again(void **state)
         assert_near(plm_speed_get(&again, &plm_speed[i]), plm_speed_get(&s, &plm_speed[i]), 1e-5);
 }
 
+/* A file need not say where its constants come from; what is written of it can be read again. */
+static void speeds_of_unknown_source(void **state)
+{
+    struct plm_speeds s = plain_speeds(), again;
+    struct plm_error error;
+    (void)state;
+    s.source[0] = '\0';
+    if (plm_speeds_read(speeds_file(&s), NULL, NULL, &again, &error))
+        fail_msg("%s", error.text);
+    assert_string_equal(again.name, "plain");
+    assert_string_equal(again.source, "");
+}
+
 /* Each may be the least and the most that it can be. */
 static void speeds_at_their_limits(void **state)
 {
@@ -278,9 +291,11 @@ static void speeds_wrong(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(figures_missing), cmocka_unit_test(tables),       cmocka_unit_test(orders_of_tables),
-        cmocka_unit_test(types_of_cards),  cmocka_unit_test(speeds_again), cmocka_unit_test(speeds_at_their_limits),
-        cmocka_unit_test(speeds_own),      cmocka_unit_test(speeds_wrong), cmocka_unit_test(speeds_written),
+        cmocka_unit_test(figures_missing),        cmocka_unit_test(tables),
+        cmocka_unit_test(orders_of_tables),       cmocka_unit_test(types_of_cards),
+        cmocka_unit_test(speeds_again),           cmocka_unit_test(speeds_of_unknown_source),
+        cmocka_unit_test(speeds_at_their_limits), cmocka_unit_test(speeds_own),
+        cmocka_unit_test(speeds_wrong),           cmocka_unit_test(speeds_written),
     };
     return RUN(tests);
 }
