@@ -126,6 +126,18 @@ static int size_set(uint64_t *value, const struct plm_option *o, const char *tex
     return 0;
 }
 
+/* The words are read twice: what is there already is the same word. */
+static int list_add(struct plm_option_list *list, const char *text, const char *origin, struct plm_error *error)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->item[i] == text)
+            return 0;
+    if (list->count == PLM_OPTION_LIST_MOST)
+        return plm_fail(error, PLM_EINVAL, "%s is taken at most %d times", origin, PLM_OPTION_LIST_MOST);
+    list->item[list->count++] = text;
+    return 0;
+}
+
 static int option_set(const struct table *t, const struct plm_option *o, const char *text, const char *origin,
                       struct plm_error *error)
 {
@@ -157,6 +169,7 @@ static int option_set(const struct table *t, const struct plm_option *o, const c
         return 0;
     case PLM_OPTION_TEXT:
     case PLM_OPTION_OUTPUT: *(const char **)value = text; return 0;
+    case PLM_OPTION_LIST: return list_add(value, text, origin, error);
     case PLM_OPTION_NUMBER: return number_set(value, o, text, origin, error);
     case PLM_OPTION_SIZE: return size_set(value, o, text, origin, error);
     }

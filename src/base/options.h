@@ -31,8 +31,15 @@ enum plm_option_type {
     PLM_OPTION_CHOICE, /* const char *, one of the words of `among` */
     PLM_OPTION_OUTPUT, /* const char *, a file or "-" for standard output, which it is without a value. The value stands
                           behind "=" only */
+    PLM_OPTION_LIST, /* struct plm_option_list: each time that it is given; not configurable */
     PLM_OPTION_NUMBER, /* int, from `least` to `most` */
     PLM_OPTION_SIZE, /* uint64_t, with a unit unless it is so large that bytes must be meant */
+};
+
+enum { PLM_OPTION_LIST_MOST = 16 };
+struct plm_option_list {
+    const char *item[PLM_OPTION_LIST_MOST];
+    size_t count;
 };
 
 /* What a shell offers for a value, or for a word. */

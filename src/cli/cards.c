@@ -1,4 +1,5 @@
 /* The cards that a report compares the job with. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,7 +7,9 @@
 #include "base/catalogue.h"
 #include "common/error.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "cli/cli.h"
+#include "fit/fit.h"
 #include "report/report.h"
 
 /* What people have, from small to large. */
@@ -87,4 +90,57 @@ uint32_t plm_cards_recorded(const struct plm_report_options *options, const stru
     const char *gpu = plm_summary_config(&job->summary, "gpu"),
                *chosen = plm_summary_config(&job->summary, "gpu-chosen");
     return gpu && !(chosen && !strcmp(chosen, "default")) ? plm_cards_asked(options, gpu) : 0;
+}
+
+int plm_cli_margin_parse(const char *text, struct plm_margin *margin, struct plm_error *error)
+{
+    *margin = (struct plm_margin){0};
+    if (text && plm_size_lacks_unit(text))
+        return plm_fail(error, PLM_EINVAL, "--margin: %.20s of what? Write %.20sGiB or %.20s%%", text, text, text);
+    if (text && plm_margin_parse(text, margin))
+        return plm_fail(error, PLM_EINVAL, "--margin %.60s: use a size or a percentage, 1GiB or 5%%", text);
+    return 0;
+}
+
+/* ---- prices ---- */
+
+static int price_parse(const char *text, double *price, struct plm_error *error)
+{
+    char *end;
+    errno = 0;
+    *price = strtod(text, &end);
+    if (end == text || *end || errno || !(*price > 0 && *price <= 1e6))
+        return plm_fail(error, PLM_EINVAL, "--price %.60s: use a number above 0, such as 1.5", text);
+    return 0;
+}
+
+static int price_set(struct plm_catalogue *catalogue, char *word, const struct plm_card *card, size_t cards,
+                     double *price, struct plm_error *error)
+{
+    const struct plm_catalogue_entry *entry;
+    char *equals = strchr(word, '=');
+    double value;
+    int status;
+    if (!equals)
+        return plm_fail(error, PLM_EINVAL, "--price %.60s: write the hourly price after the card, %.40s=2.5", word,
+                        word);
+    *equals = '\0';
+    status = plm_catalogue_find(catalogue, word, &entry, error);
+    if (status == 0)
+        status = price_parse(equals + 1, &value, error);
+    for (size_t i = 0; i < cards && status == 0; i++)
+        if (!strcmp(card[i].id, entry->card.id))
+            price[i] = value;
+    return status;
+}
+
+int plm_cards_prices(struct plm_catalogue *catalogue, const char *list, const struct plm_card *card, size_t cards,
+                     double *price, struct plm_error *error)
+{
+    char *words = plm_strdup(list ? list : ""), *rest = words;
+    int status = 0;
+    for (char *word; list && status == 0 && (word = strsep(&rest, ","));)
+        status = price_set(catalogue, word, card, cards, price, error);
+    free(words);
+    return status;
 }

@@ -18,6 +18,7 @@ struct plm_catalogue_entry;
 struct plm_error;
 struct plm_install;
 struct plm_job;
+struct plm_margin;
 struct plm_method;
 struct plm_page;
 struct plm_record_header;
@@ -59,6 +60,11 @@ int plm_cards_choose(struct plm_catalogue *catalogue, const char *list, const ch
 /* The first of a list, if all of them are there; 0 or a negative PLM_E code. */
 int plm_cards_first(struct plm_catalogue *catalogue, const char *list, const struct plm_catalogue_entry **entry,
                     struct plm_error *error);
+/* The hourly prices of a list "rtx4090=0.5,l4=0.8" (NULL: none), for those of these cards that it names. 0, or a negative PLM_E code. */
+int plm_cards_prices(struct plm_catalogue *catalogue, const char *list, const struct plm_card *card, size_t cards,
+                     double *price, struct plm_error *error);
+/* What --margin asks for; NULL: nothing. 0, or PLM_EINVAL with a sentence. */
+int plm_cli_margin_parse(const char *text, struct plm_margin *margin, struct plm_error *error);
 /* options->asked for one of options->card, or for all of them if `only` is NULL. */
 uint32_t plm_cards_asked(const struct plm_report_options *options, const char *only);
 /* The same for the card that the run was given by name. Records of before that was noted do not say whether it was. */

@@ -67,12 +67,7 @@ static int fit_parse(struct request *r, const struct plm_command *command, int a
         return plm_fail(error, PLM_EINVAL, "%s; write `plimsoll %s FILE.plm`",
                         words ? "one record at a time" : "no record given", command->name);
     r->records = words;
-    if (r->margin && plm_size_lacks_unit(r->margin))
-        return plm_fail(error, PLM_EINVAL, "--margin: %.20s of what? Write %.20sGiB or %.20s%%", r->margin, r->margin,
-                        r->margin);
-    if (r->margin && plm_margin_parse(r->margin, margin))
-        return plm_fail(error, PLM_EINVAL, "--margin %.60s: use a size or a percentage, 1GiB or 5%%", r->margin);
-    return 0;
+    return plm_cli_margin_parse(r->margin, margin, error);
 }
 
 /* Everything that both commands need before they can answer. */

@@ -43,16 +43,6 @@ static const struct plm_option options[] = {
 
 /* ---- words ---- */
 
-static int parse_positive(const char *option, const char *text, double *value, struct plm_error *error)
-{
-    char *end;
-    errno = 0;
-    *value = strtod(text, &end);
-    if (end == text || *end || errno || !(*value > 0 && *value <= 1e6))
-        return plm_fail(error, PLM_EINVAL, "--%s %.60s: use a number above 0, such as 1.5", option, text);
-    return 0;
-}
-
 static int time_parse(struct request *r, int argc, char **argv, struct plm_error *error)
 {
     int words, status = plm_options_among(options, r, "time", argc, argv, &r->path, 1, &words, error);
@@ -95,36 +85,6 @@ static int cards_choose(struct cards *c, const char *list, const char *own, stru
     status = plm_cards_choose(&c->catalogue, list ? list : own, NULL, c->card, error);
     c->count = status > 0 ? (size_t)status : 0;
     return status < 0 ? status : 0;
-}
-
-static int price_set(struct cards *c, char *word, struct plm_error *error)
-{
-    const struct plm_catalogue_entry *entry;
-    char *equals = strchr(word, '=');
-    double price;
-    int status;
-    if (!equals)
-        return plm_fail(error, PLM_EINVAL, "--price %.60s: write the hourly price after the card, %.40s=2.5", word,
-                        word);
-    *equals = '\0';
-    status = plm_catalogue_find(&c->catalogue, word, &entry, error);
-    if (status < 0)
-        return status;
-    status = parse_positive("price", equals + 1, &price, error);
-    for (size_t i = 0; i < c->count; i++)
-        if (!strcmp(c->card[i].id, entry->card.id))
-            c->price[i] = price;
-    return status;
-}
-
-static int prices_set(struct cards *c, const char *list, struct plm_error *error)
-{
-    char *words = plm_strdup(list), *rest = words;
-    int status = 0;
-    for (char *word; status == 0 && (word = strsep(&rest, ","));)
-        status = price_set(c, word, error);
-    free(words);
-    return status;
 }
 
 /* ---- the answer ---- */
@@ -173,7 +133,8 @@ static int time_answer(const struct request *r, const struct plm_works *works, s
     int status;
     if (!lane)
         return plm_complain_of(PLM_EXIT_USAGE, "the record has no rank %d", r->rank);
-    if (cards_choose(c, r->gpu, works->card, &error) < 0 || (r->price && prices_set(c, r->price, &error) < 0))
+    if (cards_choose(c, r->gpu, works->card, &error) < 0 ||
+        plm_cards_prices(&c->catalogue, r->price, c->card, c->count, c->price, &error) < 0)
         return plm_fault(&error);
     if (r->by && c->count > 1)
         return plm_complain(PLM_EXIT_USAGE, "--by takes one card: `plimsoll time --gpu rtx3060 --by module FILE.plm`");
