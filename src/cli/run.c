@@ -379,6 +379,7 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     options.asked = o->gpu ? plm_cards_asked(&options, many ? NULL : launch->gpu->card.id) : 0;
     options.full = o->full;
     end.job = job;
+    end.works = time.launched ? &time.works : NULL;
     end.result = judge_command(command_status, job, o, &why);
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, o->command, &why);

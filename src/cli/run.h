@@ -37,6 +37,7 @@ extern const struct plm_option plm_run_options[];
 struct plm_run_end {
     const struct plm_run *run;
     const struct plm_job *job;
+    const struct plm_works *works;            /* what it launched; NULL: nothing, or not recorded */
     const struct plm_card *card;              /* that was played */
     const struct plm_report_options *options; /* to show the job with */
     int result;                               /* enum plm_exit: 0 if it ended well and used the GPU */
