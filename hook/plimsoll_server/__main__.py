@@ -3,8 +3,8 @@
     python [options] plimsoll_server SCRIPT ARGUMENTS...        or  -m MODULE ARGUMENTS...
 
 src/cli/server.c starts it in place of `python [options] SCRIPT ARGUMENTS...` and asks over the socket PLIMSOLL_SERVER, a line for each
-process: where its output goes (nothing: where ours does), then NAME=VALUE for its environment, with 1F between them. The answer is its
-number; or 0 and a reason if no fork can be like a fresh start. The process runs the script as Python would have: it is a child of
+process: where its output goes (nothing: where ours does), then NAME=VALUE for its environment, with 1F between them, and if it has other
+words than ours, each of them after 1E. The answer is its number; or 0 and a reason if no fork can be like a fresh start. The process runs the script as Python would have: it is a child of
 plimsoll, which waits for it.
 """
 
@@ -105,17 +105,18 @@ def _prepare(log, environment):
 
 
 def _serve(connection):
-    """Returns in each process that is to be one of the job's; ends with the last question."""
+    """Returns in each process that is to be one of the job's, with its words; ends with the last question."""
     questions = connection.makefile("r", encoding="utf-8", errors="surrogateescape")
     for question in questions:
-        log, *environment = question.rstrip("\n").split("\x1f")
+        settings, *words = question.rstrip("\n").split("\x1e")
+        log, *environment = settings.split("\x1f")
         reason = _cannot()
         number = 0 if reason else _fork()
         if not number and not reason:
             questions.close()
             connection.close()
             _prepare(log, environment)
-            return
+            return words or _words
         connection.sendall(f"{number} {reason or ''}\n".encode())
     os._exit(0)
 
@@ -143,5 +144,4 @@ def _become(words):
 
 _words = sys.argv[1:]
 _import_ahead(_words[0])
-_serve(socket.socket(fileno=int(os.environ.pop("PLIMSOLL_SERVER"))))
-_become(_words)
+_become(_serve(socket.socket(fileno=int(os.environ.pop("PLIMSOLL_SERVER")))))

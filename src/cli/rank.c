@@ -176,7 +176,7 @@ pid_t plm_cli_rank_start(const struct plm_cli_launch *launch, const struct plm_c
     if (rank->line.local_rank) /* its words differ from rank to rank */
         started.command = plm_cli_rank_command((struct plm_cli_rank *)rank, launch->command);
     else if (rank->server)
-        child = plm_server_fork(rank->server, (const char *const *)started.environment, rank->log);
+        child = plm_server_fork(rank->server, NULL, (const char *const *)started.environment, rank->log);
     if (child < 0)
         child = plm_cli_launch_start(&started, failure);
     plm_world_rank_environment_free(started.environment);

@@ -412,12 +412,13 @@ static void note_end(struct plm_pen *pen, int status, const struct timespec *sta
 
 /* Runs the command to its end: as a rank of a world, or as it is. */
 static int command_run(struct plm_pen *pen, struct plm_record_header *header, const struct plm_cli_launch *launch,
-                       const struct plm_cli_world_request *world, struct plm_cli_rank_end *end, struct plm_error *error)
+                       const struct plm_cli_world_request *world, struct plm_forks *forks, struct plm_cli_rank_end *end,
+                       struct plm_error *error)
 {
     pid_t child;
     if (world)
         return plm_cli_world_run(pen, header, launch, world, end, error);
-    child = plm_cli_launch_start(launch, &end->failure);
+    child = forks ? plm_forks_start(forks, launch, &end->failure) : plm_cli_launch_start(launch, &end->failure);
     if (child < 0)
         return PLM_ENOTFOUND;
     end->status = plm_await_job(child, header, launch->steps);
@@ -463,7 +464,7 @@ static bool run_other_end(struct plm_pen *pen, const struct plm_cli_launch *firs
     launch.record = output.temporary;
     launch.silent = true; /* its output was seen once already, and its input is used up */
     launch.assume = (struct plm_cli_assume){true, 1, PLM_ROUTE_ONE};
-    done = command_run(pen, file.header, &launch, world, &end, NULL) == 0;
+    done = command_run(pen, file.header, &launch, world, NULL, &end, NULL) == 0;
     plm_record_close(&file);
     done = done && WIFEXITED(end.status) == WIFEXITED(command_status) &&
            WEXITSTATUS(end.status) == WEXITSTATUS(command_status) && plm_summary_read(launch.record, &s, NULL) == 0;
@@ -532,7 +533,7 @@ static int run_job(struct plm_run *o, const struct plm_cli_launch *launch, const
         plm_cli_rank_describe(&pen, &world->rank);
     plm_child_forward_signals();
     clock_gettime(CLOCK_MONOTONIC, &start);
-    ran = command_run(&pen, file.header, launch, world, &end, &error);
+    ran = command_run(&pen, file.header, launch, world, o->forks, &end, &error);
     if (ran == 0) {
         note_end(&pen, end.status, &start);
         look_at_other_end(&pen, o, launch, world, end.status);

@@ -22,6 +22,7 @@ struct plm_run {
     struct plm_look look;
     struct plm_cli_world_options world;
     char **command; /* what is run */
+    struct plm_forks *forks; /* the command is a fork, if it can be; NULL: it is started by itself */
     struct plm_warm *warm; /* to fork ranks from; NULL: the run makes its own */
 };
 

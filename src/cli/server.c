@@ -15,6 +15,7 @@
 #include "cli/cli.h"
 
 #define SEPARATOR "\x1f"
+#define WORD      "\x1e" /* before each word */
 
 /* ---- the command ---- */
 
@@ -88,7 +89,17 @@ bool plm_server_start(struct plm_server *server, const struct plm_cli_launch *la
     return false;
 }
 
-static bool question_send(const struct plm_server *server, const char *const *environment, const char *log)
+/* A line holds no line ends, and nothing that is its punctuation. */
+static bool fits_line(char *const *words)
+{
+    for (; words && *words; words++)
+        if (strpbrk(*words, "\n\r" SEPARATOR WORD))
+            return false;
+    return true;
+}
+
+static bool question_send(const struct plm_server *server, char *const *words, const char *const *environment,
+                          const char *log)
 {
     FILE *out = NULL;
     char *line = NULL;
@@ -100,6 +111,8 @@ static bool question_send(const struct plm_server *server, const char *const *en
     fputs(log ? log : "", out);
     for (; *environment; environment++)
         fprintf(out, SEPARATOR "%s", *environment);
+    for (; words && *words; words++)
+        fprintf(out, WORD "%s", *words);
     fputc('\n', out);
     fclose(out);
     sent = send(server->fd, line, size, MSG_NOSIGNAL) == (ssize_t)size;
@@ -124,10 +137,11 @@ static pid_t answer_read(const struct plm_server *server)
     return (pid_t)strtol(line, NULL, 10);
 }
 
-pid_t plm_server_fork(const struct plm_server *server, const char *const *environment, const char *log)
+pid_t plm_server_fork(const struct plm_server *server, char *const *words, const char *const *environment,
+                      const char *log)
 {
     pid_t pid;
-    if (!server->pid || !question_send(server, environment, log))
+    if (!server->pid || !fits_line(words) || !question_send(server, words, environment, log))
         return -1;
     pid = answer_read(server);
     return pid > 0 ? pid : -1;
@@ -141,4 +155,57 @@ void plm_server_stop(struct plm_server *server)
     while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     *server = (struct plm_server){0, -1};
+}
+
+/* ---- one run after the other ---- */
+
+static char **words_until(char *const *words, int end)
+{
+    char **copy = plm_calloc((size_t)end + 1, sizeof *copy);
+    for (int i = 0; i < end; i++)
+        copy[i] = plm_strdup(words[i]);
+    return copy;
+}
+
+/* The interpreter and its options are those that it was started with. */
+static bool starts_alike(char *const *words, char *const *command, int script)
+{
+    for (int i = 0; i < script; i++)
+        if (!words[i] || strcmp(words[i], command[i]) != 0)
+            return false;
+    return !words[script];
+}
+
+static pid_t fork_try(struct plm_forks *f, const struct plm_cli_launch *launch)
+{
+    const int script = plm_server_script(launch->command);
+    const char *environment[2] = {NULL};
+    char *record;
+    pid_t pid;
+    if (!f->server.pid && !f->cold) {
+        f->cold = !plm_server_start(&f->server, launch);
+        f->words = words_until(launch->command, script);
+    }
+    if (f->cold || !starts_alike(f->words, launch->command, script))
+        return -1;
+    environment[0] = record = plm_asprintf("PLIMSOLL_RECORD=%s", launch->record);
+    pid = plm_server_fork(&f->server, launch->command + script, environment, f->log);
+    free(record);
+    return pid;
+}
+
+pid_t plm_forks_start(struct plm_forks *f, const struct plm_cli_launch *launch, int *failure)
+{
+    const pid_t pid = fork_try(f, launch);
+    f->forked = pid > 0;
+    return pid > 0 ? pid : plm_cli_launch_start(launch, failure);
+}
+
+void plm_forks_stop(struct plm_forks *f)
+{
+    plm_server_stop(&f->server);
+    for (char **word = f->words; word && *word; word++)
+        free(*word);
+    free(f->words);
+    f->words = NULL;
 }

@@ -20,10 +20,24 @@ struct plm_server {
 
 /* False if the command is not `python ... SCRIPT ...`, or it did not start: each run is then started by itself. */
 bool plm_server_start(struct plm_server *server, const struct plm_cli_launch *launch);
-/* Starts the command in a fork, with these variables ("NAME=VALUE", ended by NULL) besides. Its output goes to the file `log`; NULL: where
+/* Starts the command in a fork, or the same script with other words behind it (from the script on; NULL: its own), with these variables ("NAME=VALUE", ended by NULL) besides. Its output goes to the file `log`; NULL: where
    ours does. The pid, or -1: it cannot be forked. */
-pid_t plm_server_fork(const struct plm_server *server, const char *const *environment, const char *log);
+pid_t plm_server_fork(const struct plm_server *server, char *const *words, const char *const *environment,
+                      const char *log);
 void plm_server_stop(struct plm_server *server);
+
+/* Runs of one script after the other, with other words or none: forks, as far as they can be like a fresh start. {0} at first; `log`
+   is the caller's. */
+struct plm_forks {
+    struct plm_server server;
+    char **words; /* that it was started with, up to the script */
+    const char *log; /* where the output of each goes */
+    bool cold; /* there is no process to fork from */
+    bool forked; /* the last run was a fork */
+};
+/* As plm_cli_launch_start(). */
+pid_t plm_forks_start(struct plm_forks *forks, const struct plm_cli_launch *launch, int *failure);
+void plm_forks_stop(struct plm_forks *forks);
 
 /* For tests: the place of the script, or of its -m, among the words; 0: it is no such command. */
 int plm_server_script(char *const *command);

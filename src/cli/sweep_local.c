@@ -59,6 +59,8 @@ struct task {
     const struct plm_cli_sweep_work *work;
     char *answer;
     char prefix[PLM_SCRATCH + 64], log[PLM_SCRATCH + 64], record[PLM_SCRATCH + 64];
+    struct plm_forks forks;
+    const char *cold; /* why there can be no forks; NULL: there may be */
     bool judged;
 };
 
@@ -112,6 +114,26 @@ static void environment_set(char *const *variables)
     }
 }
 
+/* A variable of the environment is read when Python starts, and by imports. */
+static const char *cold_why(const struct plm_sweep_parameters *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        if (all->item[i].where == PLM_SWEEP_ENVIRONMENT && all->item[i].values > 1)
+            return "a variable of the environment differs";
+    return NULL;
+}
+
+static void cold_tell(struct task *t)
+{
+    struct plm_sweep_point *point = task_point(t);
+    point->forked = !t->cold && t->forks.forked;
+    if (!point->forked)
+        snprintf(point->cold, sizeof point->cold, "%s",
+                 t->cold         ? t->cold
+                 : t->forks.cold ? "the command is no script that Python runs"
+                                 : "its imports, or how Python is started, cannot be shared");
+}
+
 static void command_run(struct task *t, char **command)
 {
     struct plm_run one = *t->work->run;
@@ -119,9 +141,11 @@ static void command_run(struct task *t, char **command)
     int status;
     one.output = t->record;
     one.force = one.keep = true;
+    one.forks = t->cold ? NULL : &t->forks;
     output_lead(t->log);
     status = plm_run_command(&one, command, task_judge, t);
     fflush(NULL);
+    cold_tell(t);
     if (t->judged)
         return;
     plm_child_last_line(fopen(t->log, "re"), true, line);
@@ -171,6 +195,8 @@ static int worker_body(void *context)
     struct task task = {.work = work, .answer = s->local->answer};
     struct question question;
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    task.cold = cold_why(&work->sweep->parameters);
+    task.forks.log = task.log;
     sockets_close(s);
     snprintf(task.prefix, sizeof task.prefix, "%.3800s/%d-", work->scratch, s->number);
     snprintf(task.log, sizeof task.log, "%.3800s/%d.log", work->scratch, s->number);
@@ -182,6 +208,7 @@ static int worker_body(void *context)
         if (send(s->fd, task.answer, s->local->size, MSG_NOSIGNAL) < 0)
             break;
     }
+    plm_forks_stop(&task.forks);
     return 0;
 }
 
@@ -247,6 +274,8 @@ static void point_take(struct local *l, struct worker *w)
         told.cell = point->cell;
         memcpy(told.cell, answer_cells(l->answer), s->cards * sizeof *told.cell);
         *point = told;
+        if (told.cold[0])
+            memcpy(s->cold, told.cold, sizeof told.cold);
         for (size_t i = 0; i < s->cards && told.state == PLM_SWEEP_DONE; i++)
             s->card[i].usable = usable[i];
     }

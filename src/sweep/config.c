@@ -10,7 +10,7 @@
 
 const char *plm_sweep_path_after(const char *path, const char *name, size_t size)
 {
-    if (!size || strncmp(path, name, size) != 0 || (path[size] && path[size] != '.'))
+    if (!size || strnlen(path, size) < size || memcmp(path, name, size) != 0 || (path[size] && path[size] != '.'))
         return NULL;
     return path + size + (path[size] == '.');
 }

@@ -35,6 +35,7 @@ struct plm_sweep_point {
     enum plm_sweep_state state;
     char why[256];  /* it failed: its last line, or a sentence */
     bool forked;    /* it started from a process that had imported PyTorch */
+    char cold[96];  /* why it could not; "": nobody tried */
     double seconds; /* that its run took */
     unsigned gpus;  /* of the job */
     uint64_t allocated, reserved;
@@ -54,7 +55,7 @@ struct plm_sweep {
     char margin[32]; /* as it was asked for; "": none */
     bool allow_tight; /* tight counts as fits */
     int largest;      /* the parameter whose largest value is looked for; -1: none */
-    char cold[128];   /* why every run started Python anew; "": not all did */
+    char cold[128];   /* why runs started Python anew; "": none did */
     struct plm_sweep_card *card; /* by memory */
     size_t cards;
     struct plm_sweep_point *point;

@@ -294,10 +294,10 @@ static void runs_show(const struct plm_page *p, const struct plm_sweep *s)
     const size_t done = s->points - plm_sweep_count(s, PLM_SWEEP_WAITS);
     for (size_t i = 0; i < s->points; i++)
         forked += s->point[i].forked;
-    if (s->cold[0])
-        plm_page_say(p, "%zu runs on %.60s; each started anew: %.120s.", done, s->simulated, s->cold);
-    else if (forked)
-        plm_page_say(p, "%zu runs on %.60s, %zu of them with PyTorch imported before.", done, s->simulated, forked);
+    if (forked == done)
+        plm_page_say(p, "%zu runs on %.60s, forked from Pythons that had imported PyTorch.", done, s->simulated);
+    else if (s->cold[0])
+        plm_page_say(p, "%zu runs on %.60s, %zu started anew: %.120s.", done, s->simulated, done - forked, s->cold);
     else
         plm_page_say(p, "%zu runs on %.60s.", done, s->simulated);
 }
