@@ -20,7 +20,8 @@ static char *line_take(const char **at, const char *end)
 }
 
 /* All but the value is as it was, and the key is found where it was. */
-static void copy_check(const char *file, const char *key, const char *text, size_t size, const char *copy, size_t copied)
+static void copy_check(const char *file, const char *key, const char *text, size_t size, const char *copy,
+                       size_t copied)
 {
     struct plm_error error = {0};
     size_t same = 0, rest = 0, again_size;
