@@ -155,6 +155,8 @@ static void yaml(void **state)
     config_becomes("t.yaml", text, "model", "1", "t.yaml: model cannot be changed: its value is a mapping");
     config_becomes("t.yaml", text, "note", "1", "t.yaml: note cannot be changed: its value is a text of several lines");
     config_becomes("t.yaml", text, "long", "1", "t.yaml: long cannot be changed: its value is a text of several lines");
+    config_becomes("t.yaml", "n: one\n two\n", "n", "1",
+                   "t.yaml: n cannot be changed: its value is a text of several lines");
     config_becomes("t.yaml", text, "ref", "1", "t.yaml: ref cannot be changed: its value is an anchor or alias");
     config_becomes("t.yaml", "a: 1\na: 2\n", "a", "1", "t.yaml has the key a more than once");
     config_becomes("t.yaml", "", "a", "1", "t.yaml has no key a");
