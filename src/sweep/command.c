@@ -112,9 +112,9 @@ static int copy_make(const struct plm_sweep_parameters *all, size_t at, char (*v
                      const char *prefix, char **copy, struct plm_error *error)
 {
     const char *slash = strrchr(all->item[at].file, '/');
-    char *text;
+    char *text = NULL;
     struct bytes bytes;
-    size_t size;
+    size_t size = 0;
     int status = config_change(all, at, value, &text, &size, error);
     if (status)
         return status;
@@ -138,8 +138,8 @@ int plm_sweep_command_check(const struct plm_sweep_parameters *all, char *const 
             return plm_fail(error, PLM_EINVAL,
                             "%.200s is not among the words of the command, so it has no use for a copy", p->file);
         if (is_first_of_file(all, i)) {
-            char *text;
-            size_t size;
+            char *text = NULL;
+            size_t size = 0;
             const int status = config_change(all, i, NULL, &text, &size, error);
             if (status)
                 return status;

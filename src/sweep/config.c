@@ -19,10 +19,9 @@ size_t plm_sweep_quoted_end(const char *text, size_t size, size_t at, bool escap
 {
     const char quote = text[at];
     for (size_t i = at + 1; i < size; i++)
-        if (escapes && text[i] == '\\')
+        if ((escapes && text[i] == '\\') ||
+            (!escapes && text[i] == quote && i + 1 < size && text[i + 1] == quote)) /* YAML's '' */
             i++;
-        else if (text[i] == quote && !escapes && i + 1 < size && text[i + 1] == quote)
-            i++; /* YAML's '' */
         else if (text[i] == quote)
             return i + 1;
         else if (text[i] == '\n')
