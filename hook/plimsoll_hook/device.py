@@ -156,6 +156,7 @@ observe_values = _library.plm_hook_observe_values
 sizes = _library.plm_hook_sizes  # the end of locating. Not 0: sizes are known from now on
 stop_following = _library.plm_hook_values_stop
 smaller = _library.plm_hook_smaller  # a loop waits for assumed numbers to become small
+evaluated = _library.plm_hook_evaluated  # a backward pass has ended within a step of an optimizer
 checking = _library.plm_hook_checking  # 1 and -1 around what checks whether arguments are valid: unknown ones are taken to be
 expected = _library.plm_hook_expected  # the size of the running operator's result, if it follows from the host's data; else -1
 expected.restype = ctypes.c_int64

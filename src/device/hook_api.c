@@ -48,6 +48,7 @@ EXPORT void plm_hook_values_stop(void);
 EXPORT int64_t plm_hook_expected(void);
 EXPORT void plm_hook_checking(int more);
 EXPORT void plm_hook_smaller(unsigned level);
+EXPORT void plm_hook_evaluated(void);
 EXPORT void plm_hook_progress(uint64_t progress[3]);
 
 void plm_hook_start(void)
@@ -249,11 +250,16 @@ void plm_hook_smaller(unsigned level)
     plm_values_smaller(level);
 }
 
+void plm_hook_evaluated(void)
+{
+    plm_values_evaluated();
+}
+
 /* How far the program is: its steps, launches, and bytes that are allocated. */
 void plm_hook_progress(uint64_t progress[3])
 {
     const struct plm_live *live = plm_record_live();
-    progress[0] = atomic_load_explicit(&live->step, memory_order_relaxed);
+    progress[0] = plm_values_progress();
     progress[1] = plm_launch_count();
     progress[2] = atomic_load_explicit(&live->allocated, memory_order_relaxed);
 }

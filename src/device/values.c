@@ -9,6 +9,7 @@
 #include "device/context.h"
 #include "device/internal.h"
 #include "device/known.h"
+#include "device/marks.h"
 #include "device/parameters.h"
 #include "common/policy.h"
 #include "device/promised.h"
@@ -34,6 +35,7 @@ struct frame {
     void *pending;    /* of the hook: how to compute it; NULL: it is not followed */
     int64_t expected; /* how large the result is that it will read; -1: it does not */
     bool bounded;     /* what it leaves is not negative */
+    bool turned;      /* it points the other way */
     enum plm_leaves leaves;
     bool assumed;     /* something that it reads is */
     bool least_one;   /* the size that it will read is not 0 */
@@ -264,37 +266,20 @@ static void each_tensor(struct plm_ivalues values, tensor_function *look, void *
     }
 }
 
-/* ---- tensors whose unknown values are not negative ----
- *
- * Of each the address of its first element, in a small table: a view that begins there is a part of it, and whatever writes
- * it anew begins there too. One that is forgotten only leaves a choice as open as it was. */
+/* ---- marks of tensors whose values are not known ---- */
 
-enum { BOUNDS = 4096 };
 enum { INDEX = 4, TRUTH = 11 }; /* c10::ScalarType of what only says which elements are meant */
-static _Atomic uint64_t bounds[BOUNDS];
-_Static_assert((BOUNDS & (BOUNDS - 1)) == 0, "its slots are masked");
 
-static _Atomic uint64_t *bound_slot(uint64_t address)
+static void marks_forget(const struct plm_tensors_view *v)
 {
-    return &bounds[(address * 0x9e3779b97f4a7c15ull >> 40) & (BOUNDS - 1)];
+    for (unsigned mark = 0; mark < PLM_MARKS; mark++)
+        plm_mark_forget((enum plm_mark)mark, v->data);
 }
 
-static bool bound_has(const struct plm_tensors_view *v)
+static void mark_set(const struct plm_tensors_view *v, enum plm_mark mark)
 {
-    return v->data && atomic_load_explicit(bound_slot(v->data), memory_order_relaxed) == v->data;
-}
-
-static void bound_forget(const struct plm_tensors_view *v)
-{
-    if (bound_has(v))
-        atomic_store_explicit(bound_slot(v->data), 0, memory_order_relaxed);
-}
-
-static void bound_set(const struct plm_tensors_view *v, unsigned number, void *data)
-{
-    (void)number, (void)data;
     if (on_device(v))
-        atomic_store_explicit(bound_slot(v->data), v->data, memory_order_relaxed);
+        plm_mark_set(mark, v->data);
 }
 
 /* ---- what an operator is given ---- */
@@ -317,6 +302,7 @@ struct given {
     bool nothing; /* is what it puts somewhere */
     bool certain; /* what it leaves may be, whatever the values are */
     bool open; /* something that it needs may be negative */
+    bool turned; /* what it needs, taken together, points the other way */
     bool twice; /* a tensor that it needs is the one before it */
     uint64_t last; /* that tensor, of the device */
     unsigned tensors;
@@ -371,18 +357,44 @@ static bool number_is_zero(const struct plm_tensors_view *v, int type)
 /* A loop that waits for a number to become small gets smaller ones, until the next step of the optimizer: times 2^-10 for
    each level. Level and step in one word. */
 static _Atomic uint64_t number_level;
+/* An optimizer that asks for the loss again within a step (L-BFGS, a line search) finds it fallen, to 4/5 to 7/8 each time: by a
+   quarter of what lies between two powers of 2. That is below the 9/10 by which a line search wants the slope to fall, and it goes
+   on for 50 times before all is small. Passes and step in one word. */
+static _Atomic uint64_t number_passes;
+enum { PASSES_BITS = 16 };
 
 static uint64_t step_now(void)
 {
     return atomic_load_explicit(&plm_record_live()->step, memory_order_relaxed);
 }
 
-static uint64_t number_small(int type)
+static uint64_t number_first(int type)
 {
     const uint64_t level = atomic_load_explicit(&number_level, memory_order_relaxed);
     const uint64_t less = (10ull << __builtin_ctzll(number_types[type].infinity)) * (level & 0xff);
     return level >> 8 == step_now() && less < number_types[type].small ? number_types[type].small - less
                                                                        : number_types[type].small;
+}
+
+uint64_t plm_values_progress(void)
+{
+    const uint64_t none = step_now() << PASSES_BITS,
+                   passes = atomic_load_explicit(&number_passes, memory_order_relaxed);
+    return passes > none ? passes : none;
+}
+
+static uint64_t number_small(int type)
+{
+    const uint64_t passes = plm_values_progress() & ((1u << PASSES_BITS) - 1), first = number_first(type);
+    const uint64_t quarter = 1ull << (__builtin_ctzll(number_types[type].infinity) - 2);
+    return passes * quarter < first ? first - passes * quarter : 1;
+}
+
+void plm_values_evaluated(void)
+{
+    const uint64_t now = plm_values_progress();
+    if (~now & ((1u << PASSES_BITS) - 1))
+        atomic_store(&number_passes, now + 1); /* of two threads that do so at once, one counts */
 }
 
 void plm_values_smaller(unsigned level)
@@ -423,6 +435,15 @@ static void number_set(const struct plm_tensors_view *v, unsigned number, void *
         number_assume(v, type);
 }
 
+/* Of a product of vectors of which one points the other way. */
+static void number_set_negative(const struct plm_tensors_view *v, unsigned number, void *data)
+{
+    const int type = number_type(v);
+    number_set(v, number, data);
+    if (type < NUMBER_TYPES)
+        ((char *)v->data)[number_types[type].bytes - 1] |= (char)0x80; /* little-endian: the sign */
+}
+
 /* Whether it is a single number, and not 0. One that was written by something else, and is read as what it was, is that
    for what follows from it too: a scale after a step of the optimizer. */
 static bool number_is_positive(const struct plm_tensors_view *v)
@@ -447,11 +468,26 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 {
     if (!v->data || v->type == TRUTH || (v->type == INDEX && !(g->is->flags & PLM_OPERATOR_PASSES)))
         return;
-    g->open |= on_device(v) ? !bound_has(v) : host_is_negative(v);
+    g->open |= on_device(v) ? !plm_mark_has(PLM_MARK_BOUNDED, v->data) : host_is_negative(v);
     if (!on_device(v))
         return;
     g->twice |= v->data == g->last;
     g->last = v->data;
+}
+
+/* A product points the other way if one of two does. What is added to a tensor in place leaves its direction. */
+static void look_at_direction(const struct plm_tensors_view *v, bool written, struct given *g)
+{
+    if (g->is->flags & PLM_OPERATOR_DIRECTED)
+        g->turned ^= plm_mark_has(PLM_MARK_TURNED, v->data);
+    else
+        g->turned |= written && plm_mark_has(PLM_MARK_TURNED, v->data);
+}
+
+/* Scores of a vocabulary, weights of an embedding. */
+static bool is_wide(const struct plm_tensors_view *v)
+{
+    return v->elements > PLM_VALUES_PARTS && floating_type(v) < NUMBER_TYPES;
 }
 
 /* Also where something is not known, all of what they are given is looked at. */
@@ -459,9 +495,8 @@ enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERT
 
 static void look_at_parts(const struct plm_tensors_view *v, unsigned number, struct given *g)
 {
-    const bool floating = floating_type(v) < NUMBER_TYPES;
-    g->floating |= floating;
-    g->wide |= floating && v->elements > PLM_VALUES_PARTS;
+    g->floating |= floating_type(v) < NUMBER_TYPES;
+    g->wide |= is_wide(v);
     g->undecided |= g->is->decides >> number & 1 && !(g->small && view_has_known(v));
     g->same = !g->first || (g->same && v->data == g->first);
     g->first = g->first ? g->first : v->data;
@@ -479,6 +514,7 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
     else
         g->wrapped |= !v->readable;
     g->small = g->small && v->readable && ++g->tensors <= most && v->elements <= PLM_VALUES_ELEMENTS &&
+               !(g->is->flags & PLM_OPERATOR_ROWS && is_wide(v)) &&
                (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
     g->positive |= needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && number_is_positive(v);
     g->known = g->known && g->small && (!needed || view_is_known(v));
@@ -488,6 +524,8 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
         look_at_parts(v, number, g);
     if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
         look_at_bound(v, g);
+    if (needed && g->is->flags & (PLM_OPERATOR_DIRECTED | PLM_OPERATOR_PASSES))
+        look_at_direction(v, written, g);
     g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
@@ -507,7 +545,7 @@ static void clear_written(const struct plm_tensors_view *v, unsigned number, voi
     if (!g->host) /* a copy from there is no update */
         plm_parameter_written(v->data);
     if (!(g->host && g->is->flags & PLM_OPERATOR_COPIES)) /* of a part, that is known then: the rest is what it was */
-        bound_forget(v);
+        marks_forget(v);
     view_do(v, run_clear);
 }
 
@@ -516,7 +554,7 @@ static void clear_output(const struct plm_tensors_view *v, unsigned number, void
     (void)number, (void)data;
     if (!on_device(v))
         return;
-    bound_forget(v);
+    marks_forget(v);
     view_do(v, run_clear);
 }
 
@@ -761,6 +799,7 @@ static void count_large(const struct plm_tensors_view *v, unsigned number, void 
 static void set_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
+    plm_mark_forget(PLM_MARK_TURNED, v->data); /* it may be a part: the rest is as bounded as it was */
     view_do(v, run_set);
 }
 
@@ -770,13 +809,21 @@ static void set_parts(const struct plm_tensors_view *v, unsigned number, void *d
     mask_do(v, data, row_set);
 }
 
-static void bound_output(const struct plm_tensors_view *v, unsigned number, void *data)
+static void mark_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const struct frame *f = data;
+    (void)number;
     if (f->bounded)
-        bound_set(v, number, NULL);
-    else
-        bound_forget(v);
+        mark_set(v, PLM_MARK_BOUNDED);
+    if (f->turned)
+        mark_set(v, PLM_MARK_TURNED);
+}
+
+static void mark_output_anew(const struct plm_tensors_view *v, unsigned number, void *data)
+{
+    (void)number;
+    marks_forget(v);
+    mark_output(v, number, data);
 }
 
 static void assume_output(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -802,7 +849,7 @@ static void leave_computed(const struct frame *f, struct plm_ivalues outputs)
     else
         each_tensor(outputs, set_output, NULL);
     if (done == PLM_FINISH_PARTS)
-        each_tensor(outputs, bound_output, (void *)f);
+        each_tensor(outputs, mark_output_anew, (void *)f);
     if (f->assumed && (done == PLM_FINISH_DONE || done == PLM_FINISH_PARTS))
         each_tensor(outputs, assume_output, NULL);
     if (f->assumed || atomic_load_explicit(&size_unknown, memory_order_relaxed))
@@ -821,14 +868,14 @@ static void leave_unknown(const struct frame *f, struct plm_ivalues outputs)
 {
     if (!(f->is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
         each_tensor(outputs, clear_output, NULL);
-    if (f->bounded)
-        each_tensor(outputs, bound_set, NULL);
+    if (f->bounded || f->turned)
+        each_tensor(outputs, mark_output, (void *)f);
 }
 
 static void leave_number(const struct frame *f, struct plm_ivalues outputs)
 {
     leave_unknown(f, outputs);
-    each_tensor(outputs, number_set, NULL);
+    each_tensor(outputs, f->turned && f->is.flags & PLM_OPERATOR_POSITIVE ? number_set_negative : number_set, NULL);
 }
 
 static void leave_valid(const struct frame *f, struct plm_ivalues outputs)
@@ -905,6 +952,7 @@ void plm_values_enter(const void *function)
     if (is.flags & PLM_OPERATOR_DRAWS)
         each_tensor(inputs, look_for_unknown, &frame.draws);
     frame.bounded = leaves_bounded(&is, &given, inputs);
+    frame.turned = given.turned != !!(is.flags & PLM_OPERATOR_TURNS);
     frame_decide(&frame, &given, inputs);
     if (!frame.pending && frame.leaves != PLM_LEAVES_UNCHANGED)
         each_tensor(inputs, clear_written, &given);

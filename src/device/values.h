@@ -42,7 +42,11 @@ enum plm_operator_is {
     PLM_OPERATOR_KEEPS = 131072, /* the same, if that is so of all that it is given: mean, sum, max */
     PLM_OPERATOR_SQUARES = 262144, /* the same of x * x, and of x to an even power */
     PLM_OPERATOR_EACH = 524288, /* returns nothing; what it leaves is in the tensors of the list that it begins with */
-    PLM_OPERATOR_WHOLE = 1048576 /* PLM_OPERATOR_EITHER holds for whole numbers only: x * 0 */
+    PLM_OPERATOR_WHOLE = 1048576, /* PLM_OPERATOR_EITHER holds for whole numbers only: x * 0 */
+    PLM_OPERATOR_DIRECTED =
+        2097152, /* what it leaves points the other way if one of two that it is given does: mul, dot */
+    PLM_OPERATOR_TURNS = 4194304, /* turns that around: neg, sub */
+    PLM_OPERATOR_ROWS = 8388608 /* rows of a table: not followed if that is floating point and large, an embedding */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 enum { PLM_VALUES_PARTS = 8192 }; /* of floating point, those of more are not computed in part */
@@ -85,6 +89,10 @@ bool plm_values_shown(void);
    allows: 2^-10 to the power of 1 + `level`. */
 enum { PLM_VALUES_LEVELS = 8 };
 void plm_values_smaller(unsigned level);
+/* The hook: a backward pass has ended within a step of an optimizer, which will ask for the loss again. */
+void plm_values_evaluated(void);
+/* Grows with steps and with such passes. */
+uint64_t plm_values_progress(void);
 /* device.c: a kernel was launched. */
 void plm_values_launched(void);
 /* python.c: the next kernels are given these tensors; none: that is over. */

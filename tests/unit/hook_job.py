@@ -131,6 +131,23 @@ def a_stop_within_a_pass_waits_for_its_end():
 
 
 @test
+def passes_within_a_step_of_an_optimizer():
+    """L-BFGS asks for the loss again: the device is told. Others make their passes before the step."""
+    steps, _, device = counted()
+    counts, optimizer = steps.Steps(), thing()
+    counts.optimizers = True
+    counts.after_backward()
+    equal(device.told("evaluated"), [])
+    counts.begin(optimizer)
+    for _ in range(3):
+        counts.after_backward(False)  # of torch.autograd.grad()
+        counts.after_backward()
+    counts.after(optimizer)
+    counts.after_backward()
+    equal(device.told("evaluated"), [()] * 3)
+
+
+@test
 def passes_within_passes():
     steps, _, device = counted()
     graph = types.ModuleType("graph")

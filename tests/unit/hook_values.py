@@ -605,8 +605,10 @@ def scores_are_too_many_to_look_at():
     def described(kind, *shape):
         return (None, kind, shape, (1,) * len(shape), b"")
 
-    equal([partial.wide([described(*one), 2]) for one in ((6, 10, 10), (6, 10, 11), (4, 10, 11))], [False, True, False])
-    assert partial.wide([described(4, 2), described(6, 101)])
+    any_number, three = thing(dimensions=0), thing(dimensions=3)
+    equal([partial.wide(any_number, [described(*one), 2]) for one in ((6, 10, 10), (6, 10, 11), (4, 10, 11))], [False, True, False])
+    assert partial.wide(any_number, [described(4, 2), described(6, 101)])
+    equal([partial.wide(three, [described(6, *shape)]) for shape in ((2, 2, 2), (1, 2, 2, 2))], [False, True])  # those of attention have four
 
 
 class Numbers(list):

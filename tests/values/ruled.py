@@ -30,6 +30,11 @@ held[:, 2:] = -INF
 assert held.topk(3).indices.sort(-1).values.tolist() == [[0, 1, 2]] * 4 and held.argmax().item() == 0  # less than are wanted are left
 high = scores().masked_fill(mask, INF)
 assert high.topk(2, largest=False).indices.min().item() == 4 and high.argmin(-1).tolist() == [4] * 4 == high.min(-1).indices.tolist()
+for soft in (scores().masked_fill(mask, -INF).softmax(-1), scores().masked_fill(mask, -INF).log_softmax(-1)):
+    assert soft.topk(3).indices.min().item() == 4 and soft.argmax(-1).tolist() == [4] * 4
+    assert soft[:, :4].exp().sum().item() in (0, 16)
+none = torch.full((4, 8), -INF, device="cuda").softmax(-1)
+assert none.isnan().all()
 assert high.topk(5, dim=1).indices[:, :4].tolist() == [[0, 1, 2, 3]] * 4
 
 # Nothing is ruled out by a number that may be above the others, or where nothing is known.

@@ -44,8 +44,13 @@ class Steps:
         self.before = 0  # steps that were backward passes
         self.running = 0  # backward passes: one may start others, also in other threads
         self.passes = 0  # that ended
+        self.within = False  # a step: the optimizer asks for the loss itself
+
+    def begin(self, *_):
+        self.within = True
 
     def after(self, optimizer, *_):
+        self.within = False
         if self.due:
             return
         if self.stopping:  # the SystemExit was swallowed by a bare `except:`
@@ -73,8 +78,10 @@ class Steps:
         self.counted = [*others, one]
         return one
 
-    def after_backward(self):
+    def after_backward(self, accumulates=True):
         self.passes += 1
+        if self.within and accumulates:  # torch.autograd.grad() is a part of the loss
+            device.evaluated()
         if self.stopping:
             self.leave()
         if self.due:
@@ -110,6 +117,7 @@ _steps = Steps()
 
 def hook_optimizer(module):
     """Called when torch.optim.optimizer has been imported."""
+    module.register_optimizer_step_pre_hook(_steps.begin)
     module.register_optimizer_step_post_hook(_steps.after)
     original = module.Optimizer.__init__
 
@@ -138,5 +146,5 @@ def hook_backward(module):
         finally:
             _steps.running -= 1
         if not _steps.running and not tracing():
-            _steps.after_backward()
+            _steps.after_backward(kwargs.get("accumulate_grad", True))
         return result

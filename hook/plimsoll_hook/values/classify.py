@@ -1,8 +1,8 @@
 """What an operator is, decided once for each: whether it can be repeated on the host, what it writes and reads, and what can be assumed of
 it."""
 
-from ..device import (BOUNDED, CHECKS, CHOOSES, COLLECTIVE, COPIES, DRAWS, EACH, FILLS, FOLLOWED, KEEPS, LEAF, LEAST_ONE, PASSES, POSITIVE,
-                      PUTS, SQUARES, ZEROS)
+from ..device import (BOUNDED, CHECKS, CHOOSES, COLLECTIVE, COPIES, DIRECTED, DRAWS, EACH, FILLS, FOLLOWED, KEEPS, LEAF, LEAST_ONE, PASSES, POSITIVE,
+                      PUTS, ROWS, SQUARES, TURNS, ZEROS)
 from . import choices, host, partial
 
 # They allocate, or change what a tensor says of itself; no value is read or written.
@@ -20,11 +20,15 @@ _SIZED = {"nonzero": lambda made, args: made[0].shape[0],
 _FILLS = frozenset(("fill_", "zero_"))
 _OVERWRITE = _FILLS | {"copy_"}  # what was in `self` does not matter
 # What they leave of numbers that are not known is not 0, and losses are not.
-_POSITIVE = frozenset("mean sum nansum norm linalg_vector_norm var std var_mean std_mean logsumexp dist".split())
+_POSITIVE = frozenset("mean sum nansum norm linalg_vector_norm var std var_mean std_mean logsumexp dist dot vdot".split())
 # What they leave is not negative, whatever the values are; or if that is so of what they are given.
 _BOUNDED = frozenset("abs relu exp exp2 _softmax sigmoid square sqrt softplus norm linalg_vector_norm var std".split())
 _KEEPS = frozenset("""mean sum nansum max min amax amin topk sort cumsum mul div add sqrt clone copy_ _to_copy cat index index_select
     gather masked_fill""".split())
+# A direction: that of a product follows from both, `neg` and a difference turn it around. A descent goes against the gradient, and a
+# solver asks for the sign of their product.
+_DIRECTED = frozenset("neg neg_ sub mul mul_ div div_ dot vdot".split())
+_TURNS = frozenset("neg neg_ sub".split())
 _SQUARES = frozenset(("aten::mul.Tensor", "aten::pow.Tensor_Scalar"))
 # What networks compute with weights: never worth the time.
 _LARGE = ("mm", "addmm", "bmm", "baddbmm", "addbmm", "addmv", "convolution", "native_", "cudnn_", "_cudnn", "_conv",
@@ -45,6 +49,7 @@ class Operator:
         self.call = overload
         self.size = _SIZED.get(name)
         self.known = None  # (tensors, their masks, its result, its arguments) → which elements of the result are known
+        self.dimensions = 0  # of more, parts are not computed; 0: of any number
         self.chooses = None  # what is assumed of it where its inputs are not known, of choices.py
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]
@@ -110,9 +115,10 @@ def classify(qualified, overload_name):
     needs = [not out and not (name in _OVERWRITE and number == 0) for number, out in enumerate(operator.outs)]
     flags = LEAF | (COPIES if name == "copy_" else 0) | (FILLS if name in _FILLS else 0) | (ZEROS if name == "zero_" else 0)
     flags |= (CHECKS if name == "all" else 0) | (DRAWS if _random(overload) else 0) | (LEAST_ONE if "unique" in name else 0)
-    flags |= PUTS if name == "_index_put_impl_" else 0
+    flags |= (PUTS if name == "_index_put_impl_" else 0) | (ROWS if name == "index_select" else 0)
     plain = name[:-1] if name != "copy_" and name.endswith("_") else name
     flags |= (BOUNDED if plain in _BOUNDED else 0) | (KEEPS if plain in _KEEPS else 0) | (SQUARES if full in _SQUARES else 0)
+    flags |= (DIRECTED if name in _DIRECTED else 0) | (TURNS if name in _TURNS else 0)
     if name in _POSITIVE or "loss" in name:
         flags |= POSITIVE
     elif name == "copy_" or (host.torch.Tag.pointwise in overload.tags and not name.startswith("_foreach")):

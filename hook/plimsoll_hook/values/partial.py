@@ -62,6 +62,12 @@ def _masked_fill(tensors, masks, made, args):
     return masks[1] & host.torch.where(tensors[1], masks[2] if len(masks) > 2 else True, masks[0])
 
 
+def _softmax(tensors, masks, made, args):
+    """What is ruled out stays that, if the row has anything else."""
+    out = masks[0] & (tensors[0] == -math.inf)
+    return out & ~out.all(args[1], keepdim=True)
+
+
 _CHOSEN = {"where": (0, _where), "masked_fill": (1, _masked_fill)}  # by a mask, which argument that is; of it something is known
 
 
@@ -82,6 +88,8 @@ def in_parts(operator, name, overload):
         operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
     elif plain in _CHOSEN and (name != "where" or overload._overloadname == "self"):
         operator.known = _CHOSEN[plain][1]
+    elif name in ("_softmax", "_log_softmax"):
+        operator.known, operator.dimensions = _softmax, 3  # scores of attention have four
     elif name == "cat":
         operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
     elif host.torch.Tag.pointwise in overload.tags:
@@ -89,11 +97,13 @@ def in_parts(operator, name, overload):
         operator.certain = _CERTAIN.get(name)
     else:
         return 0
-    return EITHER if plain in ("cat", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
+    return EITHER if plain in ("cat", "_softmax", "_log_softmax", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
 
 
-def wide(values):
-    """Whether it is too much to compute, where only a certain result would have been worth a look: scores of a vocabulary."""
+def wide(operator, values):
+    """Whether it is too much to compute, where only a certain result would have been worth a look: scores of a vocabulary, of attention."""
+    if operator.dimensions and len(values[0][2]) > operator.dimensions:
+        return True
     return any(host.is_floating(tensor) and math.prod(tensor[2]) > device.PARTS_MOST for tensor in host.described_in(values))
 
 
@@ -105,7 +115,8 @@ class Parts:
         self.args, self.kwargs = host.arguments_of(operator, values)
         described = list(host.described_in(values))
         self.masks = [host.mask_of(tensor) for tensor in described]
-        self.tensors = [host.tensor_of(tensor).clone() for tensor in described]
+        tensors = map(host.tensor_of, described)
+        self.tensors = [tensor.clone() for tensor in tensors] if any(operator.written) else list(tensors)
 
     def compute(self, place):
         """What the first row of the policy that applies leaves: FINISH_CERTAIN, or which elements are known, a byte for each; False:
@@ -123,10 +134,10 @@ class Parts:
         known = self.operator.known(self.tensors, self.masks, made, self.args)
         if made.shape != place.shape or made.dtype != place.dtype or known.shape != made.shape:
             return False
-        if not any(self.operator.written):
-            made = made.masked_fill(~known, 0)  # what is not known reads as zero
-        place.copy_(host.torch.where(known, made, place))
-        return known.contiguous().numpy().tobytes() if known.any() else False
+        if not known.any():
+            return False
+        place.copy_(host.torch.where(known, made, place))  # what is not known reads as what is there
+        return known.contiguous().numpy().tobytes()
 
 
 # The rows of LEAVES that are answered here. None: the row does not apply.
