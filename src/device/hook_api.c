@@ -16,6 +16,7 @@
 #include "device/python_stack.h"
 #include "device/tensors.h"
 #include "device/values.h"
+#include "device/values_numbers.h"
 #include "record/writer.h"
 #include "world/messages.h"
 

@@ -9,12 +9,14 @@
 #include "device/context.h"
 #include "device/internal.h"
 #include "device/known.h"
-#include "device/marks.h"
+#include "device/values_marks.h"
 #include "device/parameters.h"
 #include "common/policy.h"
 #include "device/promised.h"
 #include "device/tensors.h"
+#include "device/values_numbers.h"
 #include "device/values_python.h"
+#include "device/values_views.h"
 #include "record/writer.h"
 
 enum { DEPTH = 64, OPERATORS = 8192, NEAR = 16 };
@@ -97,189 +99,20 @@ void plm_values_stop(void)
     plm_known_forget();
 }
 
-/* ---- tensors, as runs of bytes ---- */
-
-typedef bool run_function(uint64_t address, uint64_t bytes);
-
-static bool runs_do(const struct plm_tensors_view *v, unsigned dimension, uint64_t at, run_function *run)
-{
-    const bool last = dimension + 1 >= v->dimensions;
-    if (!v->dimensions)
-        return run(at, v->element_bytes);
-    if (last && (v->strides[dimension] == 1 || v->sizes[dimension] == 1))
-        return run(at, (uint64_t)v->sizes[dimension] * v->element_bytes);
-    for (int64_t i = 0; i < v->sizes[dimension]; i++, at += (uint64_t)v->strides[dimension] * v->element_bytes)
-        if (last ? !run(at, v->element_bytes) : !runs_do(v, dimension + 1, at, run))
-            return false;
-    return true;
-}
-
-/* Of memory without gaps, in whatever order, all at once. */
-static bool view_do(const struct plm_tensors_view *v, run_function *run)
-{
-    if (!v->elements || !v->data)
-        return true;
-    if (v->extent == v->elements * v->element_bytes || v->elements > PLM_VALUES_ELEMENTS)
-        return run(v->data, v->extent);
-    return runs_do(v, 0, v->data, run);
-}
-
-static bool run_clear(uint64_t address, uint64_t bytes)
-{
-    plm_promises_forget(address, bytes);
-    plm_known_clear(address, bytes);
-    return true;
-}
-
-static bool run_set(uint64_t address, uint64_t bytes)
-{
-    plm_promises_forget(address, bytes);
-    plm_known_set(address, bytes);
-    plm_memory_written(address, bytes, plm_launch_count());
-    return true;
-}
-
-static bool run_zero(uint64_t address, uint64_t bytes)
-{
-    memset((void *)address, 0, bytes);
-    return run_set(address, bytes);
-}
-
-static bool run_assume(uint64_t address, uint64_t bytes)
-{
-    plm_known_assume(address, bytes);
-    return true;
-}
-
-static bool run_true(uint64_t address, uint64_t bytes)
-{
-    memset((void *)address, 1, bytes);
-    return run_set(address, bytes);
-}
-
-static bool on_device(const struct plm_tensors_view *v)
-{
-    return v->data && plm_memory_device_of(v->data) >= 0;
-}
-
-static bool view_is_known(const struct plm_tensors_view *v)
-{
-    if (!on_device(v))
-        return true;
-    plm_promises_settle(v->data, v->extent);
-    return plm_known(v->data, v->extent) || (v->extent != v->elements * v->element_bytes && view_do(v, plm_known));
-}
-
-/* A part of a large block has no bytes behind it, however small it is. */
-static bool can_hold(const struct plm_tensors_view *v)
-{
-    return v->elements <= PLM_VALUES_ELEMENTS && (!on_device(v) || plm_memory_backed(v->data, v->extent));
-}
-
-/* ---- tensors, element by element: which of them are known ---- */
-
-/* A run of elements that follow each other; `known` has a byte for each, and is filled. */
-static void row_mask(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known)
-{
-    uint64_t done = 0;
-    while (done < count) {
-        bool is;
-        const uint64_t from = at + done * v->element_bytes;
-        const uint64_t alike = plm_known_run(from, (count - done) * v->element_bytes, &is) / v->element_bytes;
-        if (alike)
-            memset(known + done, is, alike);
-        else
-            known[done] = (char)plm_known(from, v->element_bytes);
-        done += alike ? alike : 1;
-    }
-}
-
-/* The same, where `known` says what is from now on. */
-static void row_set(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known)
-{
-    for (uint64_t done = 0, alike; done < count; done += alike) {
-        const char *other = memchr(known + done, !known[done], count - done);
-        alike = other ? (uint64_t)(other - (known + done)) : count - done;
-        (known[done] ? run_set : run_clear)(at + done * v->element_bytes, alike * v->element_bytes);
-    }
-}
-
-typedef void row_function(const struct plm_tensors_view *v, uint64_t at, uint64_t count, char *known);
-
-/* Rows of `count` elements, in the order of the `dimensions` before them. Returns what comes after the last of them in `known`. */
-static char *rows_do(const struct plm_tensors_view *v, unsigned dimension, unsigned dimensions, uint64_t at,
-                     uint64_t count, char *known, row_function *row)
-{
-    if (dimension == dimensions) {
-        row(v, at, count, known);
-        return known + count;
-    }
-    for (int64_t i = 0; i < v->sizes[dimension]; i++, at += (uint64_t)v->strides[dimension] * v->element_bytes)
-        known = rows_do(v, dimension + 1, dimensions, at, count, known, row);
-    return known;
-}
-
-static void mask_do(const struct plm_tensors_view *v, char *known, row_function *row)
-{
-    unsigned before = v->dimensions;
-    uint64_t count = 1;
-    while (before && (v->sizes[before - 1] == 1 || (uint64_t)v->strides[before - 1] == count))
-        count *= (uint64_t)v->sizes[--before];
-    if (v->elements)
-        rows_do(v, 0, before, v->data, count, known, row);
-}
-
-void plm_values_mask(const struct plm_tensors_view *v, char *known)
-{
-    if (!on_device(v))
-        memset(known, 1, v->elements);
-    else if (!plm_memory_backed(v->data, v->extent))
-        memset(known, 0, v->elements);
-    else
-        mask_do(v, known, row_mask);
-}
-
-/* What is on the host is all known. */
-static bool view_has_known(const struct plm_tensors_view *v)
-{
-    return !on_device(v) || plm_known_any(v->data, v->extent);
-}
-
-/* Every tensor among values and the lists of them. `number` is that of the argument. */
-typedef void tensor_function(const struct plm_tensors_view *v, unsigned number, void *data);
-
-static void each_tensor(struct plm_ivalues values, tensor_function *look, void *data)
-{
-    for (uint64_t i = 0; i < values.count; i++) {
-        const struct plm_ivalue *v = &values.first[i];
-        const enum plm_ivalue_kind kind = plm_ivalue_kind(v);
-        const struct plm_ivalues list =
-            kind == PLM_IVALUE_LIST ? plm_ivalue_list(v) : (struct plm_ivalues){v, kind == PLM_IVALUE_TENSOR};
-        for (uint64_t k = 0; k < list.count; k++) {
-            struct plm_tensors_view view;
-            if (plm_ivalue_kind(&list.first[k]) != PLM_IVALUE_TENSOR)
-                continue;
-            plm_tensors_view(list.first[k].payload, &view);
-            if (!view.undefined)
-                look(&view, i < 64 ? (unsigned)i : 63, data);
-        }
-    }
-}
-
 /* ---- marks of tensors whose values are not known ---- */
 
 enum { INDEX = 4, TRUTH = 11 }; /* c10::ScalarType of what only says which elements are meant */
 
 static void marks_forget(const struct plm_tensors_view *v)
 {
-    for (unsigned mark = 0; mark < PLM_MARKS; mark++)
-        plm_mark_forget((enum plm_mark)mark, v->data);
+    for (unsigned mark = 0; mark < PLM_VALUES_MARKS; mark++)
+        plm_values_mark_forget((enum plm_values_mark)mark, v->data);
 }
 
-static void mark_set(const struct plm_tensors_view *v, enum plm_mark mark)
+static void mark_set(const struct plm_tensors_view *v, enum plm_values_mark mark)
 {
-    if (on_device(v))
-        plm_mark_set(mark, v->data);
+    if (plm_values_on_device(v))
+        plm_values_mark_set(mark, v->data);
 }
 
 /* ---- what an operator is given ---- */
@@ -308,154 +141,6 @@ struct given {
     unsigned tensors;
 };
 
-/* ---- single numbers that nobody computed ----
- *
- * A loss is not 0: its logarithm is taken, something is divided by it. It is no large number either, which would end what
- * goes on while it is small. Where memory holds something else, the program put it there, and it stays. What such a number
- * is taken to be is in memory as if it were known, and marked: comparisons and sums follow from it, as item() does. */
-
-static const struct {
-    unsigned type, bytes; /* type: c10::ScalarType */
-    uint64_t small, infinity; /* small: 2^-10; 0: no floating point */
-} number_types[] = {
-#define SCALAR_TYPE(name, number, bytes, small, infinity) {number, bytes, small, infinity},
-#include "device/shared.def"
-};
-enum { NUMBER_TYPES = sizeof number_types / sizeof number_types[0] };
-
-/* Of floating point: its row, else NUMBER_TYPES. */
-static int floating_type(const struct plm_tensors_view *v)
-{
-    int i = 0;
-    while (i < NUMBER_TYPES && (v->type != number_types[i].type || !number_types[i].small))
-        i++;
-    return i;
-}
-
-/* Its row; NUMBER_TYPES: it is no single number of floating point that memory can hold. */
-static int number_type(const struct plm_tensors_view *v)
-{
-    int i;
-    if (v->elements != 1 || !v->readable)
-        return NUMBER_TYPES;
-    i = floating_type(v);
-    return on_device(v) && plm_memory_backed(v->data, v->extent) ? i : NUMBER_TYPES;
-}
-
-static uint64_t number_held(const struct plm_tensors_view *v, int type)
-{
-    uint64_t held = 0;
-    memcpy(&held, (const void *)v->data, number_types[type].bytes);
-    return held;
-}
-
-static bool number_is_zero(const struct plm_tensors_view *v, int type)
-{
-    return !number_held(v, type);
-}
-
-/* A loop that waits for a number to become small gets smaller ones, until the next step of the optimizer: times 2^-10 for
-   each level. Level and step in one word. */
-static _Atomic uint64_t number_level;
-/* An optimizer that asks for the loss again within a step (L-BFGS, a line search) finds it fallen, to 4/5 to 7/8 each time: by a
-   quarter of what lies between two powers of 2. That is below the 9/10 by which a line search wants the slope to fall, and it goes
-   on for 50 times before all is small. Passes and step in one word. */
-static _Atomic uint64_t number_passes;
-enum { PASSES_BITS = 16 };
-
-static uint64_t step_now(void)
-{
-    return atomic_load_explicit(&plm_record_live()->step, memory_order_relaxed);
-}
-
-static uint64_t number_first(int type)
-{
-    const uint64_t level = atomic_load_explicit(&number_level, memory_order_relaxed);
-    const uint64_t less = (10ull << __builtin_ctzll(number_types[type].infinity)) * (level & 0xff);
-    return level >> 8 == step_now() && less < number_types[type].small ? number_types[type].small - less
-                                                                       : number_types[type].small;
-}
-
-uint64_t plm_values_progress(void)
-{
-    const uint64_t none = step_now() << PASSES_BITS,
-                   passes = atomic_load_explicit(&number_passes, memory_order_relaxed);
-    return passes > none ? passes : none;
-}
-
-static uint64_t number_small(int type)
-{
-    const uint64_t passes = plm_values_progress() & ((1u << PASSES_BITS) - 1), first = number_first(type);
-    const uint64_t quarter = 1ull << (__builtin_ctzll(number_types[type].infinity) - 2);
-    return passes * quarter < first ? first - passes * quarter : 1;
-}
-
-void plm_values_evaluated(void)
-{
-    const uint64_t now = plm_values_progress();
-    if (~now & ((1u << PASSES_BITS) - 1))
-        atomic_store(&number_passes, now + 1); /* of two threads that do so at once, one counts */
-}
-
-void plm_values_smaller(unsigned level)
-{
-    const uint64_t wanted = step_now() << 8 | (level < PLM_VALUES_LEVELS ? level : PLM_VALUES_LEVELS);
-    uint64_t have = atomic_load(&number_level);
-    while ((have >> 8 != wanted >> 8 || have < wanted) && !atomic_compare_exchange_weak(&number_level, &have, wanted))
-        ;
-}
-
-/* What is held, or small where that is 0, is what it is from now on. */
-static void number_assume(const struct plm_tensors_view *v, int type)
-{
-    const uint64_t small = number_small(type);
-    if (number_is_zero(v, type))
-        memcpy((void *)v->data, &small, number_types[type].bytes);
-    view_do(v, run_set);
-    view_do(v, run_assume);
-}
-
-/* 0 / 0, a mean of nothing: it follows from what was assumed, or selected as nothing, and the program may end over it. */
-static void number_refuse(const struct plm_tensors_view *v, unsigned number, void *data)
-{
-    const int type = number_type(v);
-    (void)number, (void)data;
-    if (type == NUMBER_TYPES ||
-        (number_held(v, type) & ~(1ull << (8 * number_types[type].bytes - 1))) <= number_types[type].infinity)
-        return;
-    memset((void *)v->data, 0, number_types[type].bytes);
-    number_assume(v, type);
-}
-
-static void number_set(const struct plm_tensors_view *v, unsigned number, void *data)
-{
-    const int type = number_type(v);
-    (void)number, (void)data;
-    if (type < NUMBER_TYPES)
-        number_assume(v, type);
-}
-
-/* Of a product of vectors of which one points the other way. */
-static void number_set_negative(const struct plm_tensors_view *v, unsigned number, void *data)
-{
-    const int type = number_type(v);
-    number_set(v, number, data);
-    if (type < NUMBER_TYPES)
-        ((char *)v->data)[number_types[type].bytes - 1] |= (char)0x80; /* little-endian: the sign */
-}
-
-/* Whether it is a single number, and not 0. One that was written by something else, and is read as what it was, is that
-   for what follows from it too: a scale after a step of the optimizer. */
-static bool number_is_positive(const struct plm_tensors_view *v)
-{
-    const int type = number_type(v);
-    if (type == NUMBER_TYPES || number_is_zero(v, type))
-        return false;
-    if (!view_is_known(v) && !plm_capture_active())
-        number_assume(v, type);
-    return true;
-}
-
 /* ---- looking ---- */
 
 /* A single number of the host's, of any type with a sign: the number of a program's `x * 0.5`. */
@@ -468,8 +153,8 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 {
     if (!v->data || v->type == TRUTH || (v->type == INDEX && !(g->is->flags & PLM_OPERATOR_PASSES)))
         return;
-    g->open |= on_device(v) ? !plm_mark_has(PLM_MARK_BOUNDED, v->data) : host_is_negative(v);
-    if (!on_device(v))
+    g->open |= plm_values_on_device(v) ? !plm_values_mark_has(PLM_VALUES_MARK_BOUNDED, v->data) : host_is_negative(v);
+    if (!plm_values_on_device(v))
         return;
     g->twice |= v->data == g->last;
     g->last = v->data;
@@ -479,15 +164,15 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 static void look_at_direction(const struct plm_tensors_view *v, bool written, struct given *g)
 {
     if (g->is->flags & PLM_OPERATOR_DIRECTED)
-        g->turned ^= plm_mark_has(PLM_MARK_TURNED, v->data);
+        g->turned ^= plm_values_mark_has(PLM_VALUES_MARK_TURNED, v->data);
     else
-        g->turned |= written && plm_mark_has(PLM_MARK_TURNED, v->data);
+        g->turned |= written && plm_values_mark_has(PLM_VALUES_MARK_TURNED, v->data);
 }
 
 /* Scores of a vocabulary, weights of an embedding. */
 static bool is_wide(const struct plm_tensors_view *v)
 {
-    return v->elements > PLM_VALUES_PARTS && floating_type(v) < NUMBER_TYPES;
+    return v->elements > PLM_VALUES_PARTS && plm_values_is_floating(v);
 }
 
 /* Also where something is not known, all of what they are given is looked at. */
@@ -495,9 +180,9 @@ enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERT
 
 static void look_at_parts(const struct plm_tensors_view *v, unsigned number, struct given *g)
 {
-    g->floating |= floating_type(v) < NUMBER_TYPES;
+    g->floating |= plm_values_is_floating(v);
     g->wide |= is_wide(v);
-    g->undecided |= g->is->decides >> number & 1 && !(g->small && view_has_known(v));
+    g->undecided |= g->is->decides >> number & 1 && !(g->small && plm_values_some_known(v));
     g->same = !g->first || (g->same && v->data == g->first);
     g->first = g->first ? g->first : v->data;
 }
@@ -507,7 +192,7 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
     struct given *g = data;
     const bool written = g->is->writes >> number & 1, needed = g->is->needs >> number & 1;
     const unsigned most = g->is->flags & PLM_OPERATOR_EACH ? EACH_MOST : LIST_MOST;
-    if (on_device(v))
+    if (plm_values_on_device(v))
         g->device = true;
     else if (v->data)
         g->host = true;
@@ -515,18 +200,19 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
         g->wrapped |= !v->readable;
     g->small = g->small && v->readable && ++g->tensors <= most && v->elements <= PLM_VALUES_ELEMENTS &&
                !(g->is->flags & PLM_OPERATOR_ROWS && is_wide(v)) &&
-               (!(written || g->is->flags & BY_ELEMENT) || can_hold(v));
-    g->positive |= needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && number_is_positive(v);
-    g->known = g->known && g->small && (!needed || view_is_known(v));
+               (!(written || g->is->flags & BY_ELEMENT) || plm_values_can_hold(v));
+    g->positive |=
+        needed && g->is->flags & (PLM_OPERATOR_FOLLOWED | PLM_OPERATOR_PASSES) && plm_values_number_is_positive(v);
+    g->known = g->known && g->small && (!needed || plm_values_known(v));
     if (needed && g->small && g->is->flags & (PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CHOOSES))
-        *(view_has_known(v) ? &g->some : &g->lacks) = true;
+        *(plm_values_some_known(v) ? &g->some : &g->lacks) = true;
     if (needed && g->is->flags & BY_ELEMENT)
         look_at_parts(v, number, g);
     if (needed && g->is->flags & (PLM_OPERATOR_KEEPS | PLM_OPERATOR_SQUARES | PLM_OPERATOR_CHOOSES))
         look_at_bound(v, g);
     if (needed && g->is->flags & (PLM_OPERATOR_DIRECTED | PLM_OPERATOR_PASSES))
         look_at_direction(v, written, g);
-    g->assumed |= needed && on_device(v) && plm_known_assumed(v->data, v->extent);
+    g->assumed |= needed && plm_values_on_device(v) && plm_known_assumed(v->data, v->extent);
     g->elements |= needed && v->elements;
     g->nothing |= number == 2 && g->is->flags & PLM_OPERATOR_PUTS && !v->elements;
 }
@@ -534,43 +220,43 @@ static void look_at(const struct plm_tensors_view *v, unsigned number, void *dat
 static void look_for_unknown(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
-    *(bool *)data |= !view_is_known(v);
+    *(bool *)data |= !plm_values_known(v);
 }
 
 static void clear_written(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     const struct given *g = data;
-    if (!(g->is->writes >> number & 1) || !on_device(v))
+    if (!(g->is->writes >> number & 1) || !plm_values_on_device(v))
         return;
     if (!g->host) /* a copy from there is no update */
         plm_parameter_written(v->data);
     if (!(g->host && g->is->flags & PLM_OPERATOR_COPIES)) /* of a part, that is known then: the rest is what it was */
         marks_forget(v);
-    view_do(v, run_clear);
+    plm_values_each_run(v, plm_values_run_clear);
 }
 
 static void clear_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    if (!on_device(v))
+    if (!plm_values_on_device(v))
         return;
     marks_forget(v);
-    view_do(v, run_clear);
+    plm_values_each_run(v, plm_values_run_clear);
 }
 
 static void set_zero(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    if (on_device(v) && plm_memory_backed(v->data, v->extent))
-        view_do(v, run_zero);
+    if (plm_values_on_device(v) && plm_memory_backed(v->data, v->extent))
+        plm_values_each_run(v, plm_values_run_zero);
 }
 
 /* Of truth values, which are a byte each. */
 static void set_true(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    if (on_device(v) && v->element_bytes == 1 && plm_memory_backed(v->data, v->extent))
-        view_do(v, run_true);
+    if (plm_values_on_device(v) && v->element_bytes == 1 && plm_memory_backed(v->data, v->extent))
+        plm_values_each_run(v, plm_values_run_true);
 }
 
 /* ---- operators ---- */
@@ -793,20 +479,20 @@ static bool take_unknown(struct frame *f, const struct given *g, struct plm_ival
 static void count_large(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
-    *(bool *)data |= !v->readable || (v->elements && !(on_device(v) && can_hold(v)));
+    *(bool *)data |= !v->readable || (v->elements && !(plm_values_on_device(v) && plm_values_can_hold(v)));
 }
 
 static void set_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    plm_mark_forget(PLM_MARK_TURNED, v->data); /* it may be a part: the rest is as bounded as it was */
-    view_do(v, run_set);
+    plm_values_mark_forget(PLM_VALUES_MARK_TURNED, v->data); /* it may be a part: the rest is as bounded as it was */
+    plm_values_each_run(v, plm_values_run_set);
 }
 
 static void set_parts(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number;
-    mask_do(v, data, row_set);
+    plm_values_mask_set(v, data);
 }
 
 static void mark_output(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -814,9 +500,9 @@ static void mark_output(const struct plm_tensors_view *v, unsigned number, void 
     const struct frame *f = data;
     (void)number;
     if (f->bounded)
-        mark_set(v, PLM_MARK_BOUNDED);
+        mark_set(v, PLM_VALUES_MARK_BOUNDED);
     if (f->turned)
-        mark_set(v, PLM_MARK_TURNED);
+        mark_set(v, PLM_VALUES_MARK_TURNED);
 }
 
 static void mark_output_anew(const struct plm_tensors_view *v, unsigned number, void *data)
@@ -829,7 +515,7 @@ static void mark_output_anew(const struct plm_tensors_view *v, unsigned number, 
 static void assume_output(const struct plm_tensors_view *v, unsigned number, void *data)
 {
     (void)number, (void)data;
-    view_do(v, run_assume);
+    plm_values_each_run(v, plm_values_run_assume);
 }
 
 /* The hook computes; what it cannot is unknown. */
@@ -838,50 +524,53 @@ static void leave_computed(const struct frame *f, struct plm_ivalues outputs)
     char mask[PLM_VALUES_ELEMENTS];
     bool large = false;
     int done;
-    each_tensor(outputs, count_large, &large);
+    plm_values_each_tensor(outputs, count_large, &large);
     mine->busy = true;
     done = plm_python_finish(f->pending, large ? (struct plm_ivalues){NULL, 0} : outputs, mask, sizeof mask);
     mine->busy = false;
     if (done == PLM_FINISH_FAILED)
-        each_tensor(outputs, clear_output, NULL);
+        plm_values_each_tensor(outputs, clear_output, NULL);
     else if (done == PLM_FINISH_PARTS)
-        each_tensor(outputs, set_parts, mask);
+        plm_values_each_tensor(outputs, set_parts, mask);
     else
-        each_tensor(outputs, set_output, NULL);
+        plm_values_each_tensor(outputs, set_output, NULL);
     if (done == PLM_FINISH_PARTS)
-        each_tensor(outputs, mark_output_anew, (void *)f);
+        plm_values_each_tensor(outputs, mark_output_anew, (void *)f);
     if (f->assumed && (done == PLM_FINISH_DONE || done == PLM_FINISH_PARTS))
-        each_tensor(outputs, assume_output, NULL);
+        plm_values_each_tensor(outputs, assume_output, NULL);
     if (f->assumed || atomic_load_explicit(&size_unknown, memory_order_relaxed))
-        each_tensor(outputs, number_refuse, NULL);
+        plm_values_each_tensor(outputs, plm_values_number_refuse, NULL);
 }
 
 /* The last of its results is assumed, the others are unknown. */
 static void leave_chosen(const struct frame *f, struct plm_ivalues outputs)
 {
     const struct plm_ivalues others = {outputs.first, outputs.count ? outputs.count - 1 : 0};
-    each_tensor(others, clear_output, NULL);
+    plm_values_each_tensor(others, clear_output, NULL);
     leave_computed(f, last_of(outputs, 1));
 }
 
 static void leave_unknown(const struct frame *f, struct plm_ivalues outputs)
 {
     if (!(f->is.flags & (PLM_OPERATOR_COPIES | PLM_OPERATOR_COLLECTIVE)))
-        each_tensor(outputs, clear_output, NULL);
+        plm_values_each_tensor(outputs, clear_output, NULL);
     if (f->bounded || f->turned)
-        each_tensor(outputs, mark_output, (void *)f);
+        plm_values_each_tensor(outputs, mark_output, (void *)f);
 }
 
 static void leave_number(const struct frame *f, struct plm_ivalues outputs)
 {
     leave_unknown(f, outputs);
-    each_tensor(outputs, f->turned && f->is.flags & PLM_OPERATOR_POSITIVE ? number_set_negative : number_set, NULL);
+    plm_values_each_tensor(outputs,
+                           f->turned && f->is.flags & PLM_OPERATOR_POSITIVE ? plm_values_number_set_negative
+                                                                            : plm_values_number_set,
+                           NULL);
 }
 
 static void leave_valid(const struct frame *f, struct plm_ivalues outputs)
 {
     leave_unknown(f, outputs);
-    each_tensor(outputs, set_true, NULL);
+    plm_values_each_tensor(outputs, set_true, NULL);
 }
 
 /* take: whether the row applies, when the operator begins; NULL: the row before it asks for it too. leave: when it ends; NULL:
@@ -928,12 +617,12 @@ void plm_values_enter(const void *function)
     inputs = last_of(plm_tensors_inputs(function), is.arguments);
     given.is = &is;
     given.known = given.small = is.flags & PLM_OPERATOR_FOLLOWED;
-    each_tensor(inputs, look_at, &given);
+    plm_values_each_tensor(inputs, look_at, &given);
     given.certain = can_be_certain(&given, inputs);
     if (given.host && !given.device)
         return; /* all of it happens on the host */
     if (given.wrapped) { /* fake, or of a transform; with sparse ones, kernels are launched without an operator */
-        each_tensor(inputs, clear_written, &given);
+        plm_values_each_tensor(inputs, clear_written, &given);
         return;
     }
     if (mine->depth == DEPTH) { /* no program is so deep; nothing that it does goes unnoticed */
@@ -941,7 +630,7 @@ void plm_values_enter(const void *function)
         return;
     }
     if (is.flags & PLM_OPERATOR_ZEROS && followed(&is, &given)) { /* COMPUTED, without the hook */
-        each_tensor(inputs, set_zero, NULL);
+        plm_values_each_tensor(inputs, set_zero, NULL);
         return;
     }
     frame = (struct frame){.function = function,
@@ -950,12 +639,12 @@ void plm_values_enter(const void *function)
                            .assumed = given.assumed,
                            .least_one = is.flags & PLM_OPERATOR_LEAST_ONE && given.elements};
     if (is.flags & PLM_OPERATOR_DRAWS)
-        each_tensor(inputs, look_for_unknown, &frame.draws);
+        plm_values_each_tensor(inputs, look_for_unknown, &frame.draws);
     frame.bounded = leaves_bounded(&is, &given, inputs);
     frame.turned = given.turned != !!(is.flags & PLM_OPERATOR_TURNS);
     frame_decide(&frame, &given, inputs);
     if (!frame.pending && frame.leaves != PLM_LEAVES_UNCHANGED)
-        each_tensor(inputs, clear_written, &given);
+        plm_values_each_tensor(inputs, clear_written, &given);
     mine->frame[mine->depth++] = frame;
 }
 

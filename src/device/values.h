@@ -85,14 +85,6 @@ enum { PLM_VALUES_HELD = 256 };
 int plm_values_unknown(const struct plm_values_read *read);
 /* copy.c: the size that is read only decides how a tensor is printed. */
 bool plm_values_shown(void);
-/* The hook: a loop waits for an assumed number to become small. Those of this step are smaller from now on, as far as their type
-   allows: 2^-10 to the power of 1 + `level`. */
-enum { PLM_VALUES_LEVELS = 8 };
-void plm_values_smaller(unsigned level);
-/* The hook: a backward pass has ended within a step of an optimizer, which will ask for the loss again. */
-void plm_values_evaluated(void);
-/* Grows with steps and with such passes. */
-uint64_t plm_values_progress(void);
 /* device.c: a kernel was launched. */
 void plm_values_launched(void);
 /* python.c: the next kernels are given these tensors; none: that is over. */

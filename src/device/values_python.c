@@ -8,6 +8,7 @@
 #include "device/internal.h"
 #include "device/python_api.h"
 #include "device/values.h"
+#include "device/values_views.h"
 
 enum { BUF_WRITE = 0x200 }; /* PyBUF_WRITE */
 

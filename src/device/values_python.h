@@ -21,9 +21,6 @@ struct plm_operator {
     uint64_t decides; /* where not all is known, something of each of these must be: the mask of masked_fill */
 };
 
-/* values.c: of each element of a tensor, in its order, whether it is known. */
-void plm_values_mask(const struct plm_tensors_view *view, char *known);
-
 /* What an operator is. One that the hook does not know writes all that it is given. */
 struct plm_operator plm_python_classify(const void *function);
 /* An object of the hook's that computes the operator later; NULL: it cannot. `expected` gets the size of its result where the
