@@ -376,9 +376,18 @@ static void others_are_left_alone(void **state)
 
 static void node_lists(void **state)
 {
-    static const char *const bad[] = {
-        "", ",", "a,", "a[", "a[1", "a[]", "a[2-1]", "a[1-2", "a]", "a[x]", "a[1-9999999999]",
-        "a[0-4294967295]"}; /* 2^32 of them */
+    static const char *const bad[] = {"",
+                                      ",",
+                                      "a,",
+                                      "a[",
+                                      "a[1",
+                                      "a[]",
+                                      "a[2-1]",
+                                      "a[1-2",
+                                      "a]",
+                                      "a[x]",
+                                      "a[1-9999999999]",
+                                      "a[0-4294967295]"}; /* 2^32 of them */
     unsigned count;
     (void)state;
     assert_int_equal(plm_launcher_nodes("a", &count, NULL), 0);
