@@ -111,7 +111,7 @@ pid_t plm_child_start(const struct plm_child *child, int *failure)
 enum { PASSED = 6 };
 static const int passed[PASSED] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 static struct sigaction before[PASSED]; /* what was done about them until they were passed on */
-static volatile sig_atomic_t awaited;
+static volatile sig_atomic_t awaited, interrupted;
 
 /* Whoever sends SIGTERM (a scheduler, say) will not wait long for what is known. */
 enum { GRACE_SECONDS = 5 };
@@ -128,6 +128,7 @@ static void overdue(int number)
 static void forward(int number, siginfo_t *info, void *context)
 {
     (void)context;
+    interrupted |= number != SIGUSR1 && number != SIGUSR2;
     if (awaited > 0) {
         if (info->si_code <= 0)
             kill((pid_t)awaited, number);
@@ -154,6 +155,11 @@ void plm_child_forward_signals(void)
         before[i] = now;
         sigaction(passed[i], &action, NULL);
     }
+}
+
+bool plm_child_interrupted(void)
+{
+    return interrupted;
 }
 
 int plm_child_wait(pid_t pid, void (*tick)(void *), void *context)

@@ -36,6 +36,8 @@ int plm_child_wait(pid_t pid, void (*tick)(void *), void *context);
 /* From now on, signals that other processes send to this one reach the child that plm_child_wait() waits for. One that
    does not end within seconds of SIGTERM is killed. */
 void plm_child_forward_signals(void);
+/* Has one of them arrived that asks for an end? */
+bool plm_child_interrupted(void);
 
 /* Runs it to its end and keeps the start of what it writes. After so many seconds it and all in its process group are
    killed, and *failure is ETIMEDOUT. Its wait status, or -1 if it could not be started. */

@@ -18,6 +18,7 @@
 #include "cli/cli.h"
 #include "cli/commands.h"
 #include "cli/report_time.h"
+#include "cli/retry.h"
 #include "cli/run.h"
 #include "cli/world.h"
 #include "cli/world_sizes.h"
@@ -134,7 +135,8 @@ static const char *ranks_to_run(const char *lacked)
 }
 
 /* Sentence and exit status for a command that did not end well; 0 if it did. */
-static int judge_command(int status, const struct plm_job *job, const struct plm_run *o, struct plm_error *why)
+static int judge_command(int status, const struct plm_job *job, const struct plm_run *o, const char *retried,
+                         struct plm_error *why)
 {
     const struct plm_summary *s = &job->summary;
     const char *note;
@@ -145,7 +147,7 @@ static int judge_command(int status, const struct plm_job *job, const struct plm
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return PLM_EXIT_OK;
     if (o->bounded && oom) {
-        plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s", plm_fit_known(job).why);
+        plm_fail(why, PLM_EINVAL, "the job does not fit on this GPU: %s%s", plm_fit_known(job).why, retried);
         return PLM_EXIT_NO_FIT;
     }
     if (WIFSIGNALED(status))
@@ -353,7 +355,8 @@ static void ranks_doubt(const struct plm_run *o, const struct plm_summary *s)
 }
 
 static int run_report(const struct plm_run *o, const struct plm_cli_launch *launch, struct plm_catalogue *catalogue,
-                      struct plm_output *record, int command_status, plm_run_show *show, void *context)
+                      struct plm_output *record, int command_status, const struct plm_retry_end *again,
+                      plm_run_show *show, void *context)
 {
     struct plm_card cards[PLM_REPORT_CARDS];
     struct plm_cli_report_time time = {0};
@@ -361,6 +364,7 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     struct plm_run_end end = {.run = o, .options = &options, .card = &launch->gpu->card};
     struct plm_error error, why = {0};
     const bool many = o->gpu && strchr(o->gpu, ',');
+    char retried[PLM_RETRY_TEXT];
     struct plm_job *job;
     int n, kept, result;
 
@@ -380,7 +384,8 @@ static int run_report(const struct plm_run *o, const struct plm_cli_launch *laun
     options.full = o->full;
     end.job = job;
     end.works = time.launched ? &time.works : NULL;
-    end.result = judge_command(command_status, job, o, &why);
+    plm_retry_tell(again, &launch->gpu->card, launch->usable, retried);
+    end.result = judge_command(command_status, job, o, retried, &why);
     if (!job->lanes && !end.result)
         end.result = judge_silence(&job->summary, o->command, &why);
     if (!end.result)
@@ -523,6 +528,7 @@ static int run_job(struct plm_run *o, const struct plm_cli_launch *launch, const
     struct plm_error error;
     struct timespec start;
     struct plm_cli_rank_end end = {0};
+    struct plm_retry_end again = {0};
     int ran;
 
     if (plm_record_create(launch->record, true, &file, &error) < 0)
@@ -537,6 +543,8 @@ static int run_job(struct plm_run *o, const struct plm_cli_launch *launch, const
     if (ran == 0) {
         note_end(&pen, end.status, &start);
         look_at_other_end(&pen, o, launch, world, end.status);
+        if (!world)
+            again = plm_retry(&pen, o, launch->record, end.status);
     }
     plm_pen_close(&pen);
     plm_writer_close(&writer);
@@ -547,7 +555,7 @@ static int run_job(struct plm_run *o, const struct plm_cli_launch *launch, const
         return plm_fault(&error);
     if (ran < 0)
         return plm_could_not_start(launch->command, end.failure);
-    return run_report(o, launch, catalogue, record, end.status, show, context);
+    return run_report(o, launch, catalogue, record, end.status, &again, show, context);
 }
 
 static bool is_one_of(const char *word, const char *const *words, size_t count)
@@ -716,6 +724,8 @@ int plm_run_command(struct plm_run *o, char **command, plm_run_show *show, void 
 
 static const struct plm_option run_options[] = {
     {.include = plm_run_options},
+    {"no-retry", 0, PLM_OPTION_FLAG, RUN(no_retry),
+     .help = "after --bounded ran out of memory, do not run again to see the need", .configurable = true, .rare = true},
     {"full", 0, PLM_OPTION_FLAG, RUN(full), .help = "show the whole report, not one screen of it", .rare = true},
     {0},
 };
@@ -729,6 +739,7 @@ static int run_run(int argc, char **argv)
         return plm_fault(&error);
     if (rest == argc)
         return plm_complain(PLM_EXIT_USAGE, "no command given; write `plimsoll run -- python train.py`");
+    o.retry = !o.no_retry;
     if (plm_cli_world_sizes_wanted(&o))
         return plm_cli_world_sizes_run(&o, argv + rest);
     return plm_run_command(&o, argv + rest, show_report, NULL);

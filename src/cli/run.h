@@ -16,9 +16,10 @@ struct plm_run {
     char default_output[256]; /* where `output` leads if it was not given */
     const char *gpu, *output, *json, *detail, *assume, *stack, *topology;
     int gpus, steps;
-    bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends, no_stacks;
+    bool bounded, force, strict, allow_tight, until_exit, no_argv, both_ends, no_stacks, no_retry;
     bool full; /* the whole report, not a screen of it */
     bool keep; /* the record of a run that failed too: rows of a table may have ended well in it */
+    bool retry; /* one that ran out of memory: see what it needs. Without a world */
     struct plm_look look;
     struct plm_cli_world_options world;
     char **command; /* what is run */

@@ -45,6 +45,7 @@ static bool job_is_open(const struct plm_job *job)
 static void known_full(const struct plm_job *job, const struct plm_lane *lane, bool well, struct plm_fit_known *k)
 {
     const char *bounded = plm_summary_config(&job->summary, "bounded");
+    const char *needs = plm_summary_config(&job->summary, "unbounded-need");
     const struct plm_summary_device *d = lane->summary;
     const bool on_card = bounded && !strcmp(bounded, "yes");
     char at[32], step[32];
@@ -64,6 +65,7 @@ static void known_full(const struct plm_job *job, const struct plm_lane *lane, b
     } else {
         k->what = on_card ? PLM_KNOWN_TOO_LITTLE : PLM_KNOWN_NOTHING;
         snprintf(k->why, sizeof k->why, "it ran out of memory at %s %s", at, step);
+        k->needs = on_card && needs ? strtoull(needs, NULL, 10) : 0;
     }
 }
 

@@ -25,6 +25,7 @@ struct plm_fit_known {
     bool failed; /* the job failed, or has no end */
     uint64_t used; /* the most that was taken of a card without its context: with exactly this much ENOUGH and
                       TOO_LITTLE end in the same way */
+    uint64_t needs; /* of the card, of a run without the limit that was made after TOO_LITTLE; 0: there was none */
     char why[192]; /* "it ran out of memory at 11.6 GiB in step 1"; "" if the peak is the job's */
 };
 struct plm_fit_known plm_fit_known(const struct plm_job *job);

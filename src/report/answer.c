@@ -90,6 +90,8 @@ static void add_verdict(const struct plm_page *p, const struct plm_report_asked 
     line->ink = verdicts[verdict].ink;
     if (!row->need) {
         add(line, "%s on %s: %s", verdicts[verdict].word, row->card->id, a->fits->known.why);
+        if (!brief && a->fits->known.needs)
+            add(line, "without the limit it needs %s", plm_page_amount(p, need, sizeof need, a->fits->known.needs));
         return;
     }
     if (!brief && a->fits->need.need)

@@ -122,11 +122,14 @@ static void show_unknown(const struct plm_page *p, const struct plm_fit_table *t
         [PLM_KNOWN_TOO_LITTLE] = "It does not fit on cards of this size; larger ones are unknown.",
         [PLM_KNOWN_NOTHING] = "There is no verdict for any card.",
     };
+    char needs[32];
     if (t->rows == 1)
         plm_page_sentences(p, "", then[t->known.what]);
     else
         plm_page_say(p, "UNKNOWN: %s. %s", t->known.why, then[t->known.what]);
-    if (t->known.what != PLM_KNOWN_NOTHING)
+    if (t->known.needs)
+        fprintf(p->out, "Without the limit it needs %s.\n", plm_page_amount(p, needs, sizeof needs, t->known.needs));
+    else if (t->known.what != PLM_KNOWN_NOTHING)
         fputs("Record it without --bounded to see what it needs.\n", p->out);
 }
 

@@ -83,6 +83,8 @@ static void write_job(struct plm_json *j, const struct plm_job *job)
         plm_json_signed(j, "exit", strtol(exit_code, NULL, 10));
     plm_json_bool(j, "complete", s->ended && !s->missing.why[0]);
     plm_report_known(j, job);
+    if (plm_fit_known(job).needs)
+        plm_json_integer(j, "needs", plm_fit_known(job).needs);
     plm_json_end_object(j);
 }
 

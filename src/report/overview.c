@@ -80,12 +80,14 @@ static void show_where(const struct plm_page *p, const struct plm_place *place)
 void plm_overview_known(const struct plm_page *p, const struct plm_job *job)
 {
     const struct plm_fit_known known = plm_fit_known(job);
-    char text[320];
+    char text[384], needs[32], then[64] = "; run without --bounded to see what it needs";
     if (known.what == PLM_KNOWN_PEAK)
         return;
+    if (known.needs)
+        snprintf(then, sizeof then, "; without the limit it needs %s",
+                 plm_page_amount(p, needs, sizeof needs, known.needs));
     snprintf(text, sizeof text, "The job's peak is unknown: %s. The figures cover what ran%s%s.", known.why,
-             known.what == PLM_KNOWN_ENOUGH ? "" : " until then",
-             known.what == PLM_KNOWN_NOTHING ? "" : "; run without --bounded to see what it needs");
+             known.what == PLM_KNOWN_ENOUGH ? "" : " until then", known.what == PLM_KNOWN_NOTHING ? "" : then);
     fprintf(p->out, "\n%s", plm_ink(p, PLM_INK_YELLOW));
     plm_page_sentences(p, "", text);
     fputs(plm_ink(p, PLM_INK_PLAIN), p->out);

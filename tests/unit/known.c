@@ -135,6 +135,14 @@ static void endings(void **state)
     m.job.lanes = 0;
     m.job.summary.devices = 0;
     assert_string_equal(plm_fit_known(&m.job).why, "the job put nothing on the GPU");
+    /* What a run without the limit came to is about a job that failed for want of memory. */
+    for (int i = 0; i < 3; i++) {
+        job_make(&m, 11300, i == 1 ? "0" : "1", i == 2 ? "no" : "yes");
+        m.device[0].out_of_memory = true;
+        m.config[m.job.summary.config.count++] =
+            (struct plm_summary_count){.name = (char *)"unbounded-need", .detail = (char *)"59592674304"};
+        assert_int_equal(plm_fit_known(&m.job).needs, i ? 0 : 59592674304);
+    }
     /* Of several devices that were full, the last one ended the job. */
     job_make(&m, 11300, "1", "yes");
     m.job.lanes = m.job.summary.devices = 2;
