@@ -21,7 +21,7 @@
 
 struct request {
     struct plm_option_list parameters;
-    const char *gpu, *margin, *price, *largest, *output, *json, *csv, *show;
+    const char *gpu, *margin, *price, *largest, *output, *json, *csv, *show, *world, *rank;
     bool zip, resume, force, allow_tight;
     int jobs, runs;
     struct plm_run run;
@@ -66,6 +66,8 @@ static const struct plm_option options[] = {
     {"csv", 0, PLM_OPTION_TEXT, AT(csv), "FILE", .help = "also write a line for each value and card",
      .complete = PLM_COMPLETE_FILE, .among = "csv", .rare = true},
     {.include = plm_cli_option_look, .at = AT(run.look)},
+    {"world", 0, PLM_OPTION_TEXT, AT(world), "N", .help = NULL},
+    {"rank", 0, PLM_OPTION_TEXT, AT(rank), "R", .help = NULL},
     {0},
 };
 
@@ -449,6 +451,9 @@ static int sweep_run(int argc, char **argv)
         return plm_fault(&error);
     if (r.show && (rest < argc || r.parameters.count))
         return plm_complain(PLM_EXIT_USAGE, "--show shows a saved sweep; leave out the command");
+    if (r.world || r.rank)
+        return plm_complain(PLM_EXIT_USAGE, "sweep runs all ranks of a job, on --gpus N; for --world and --rank use "
+                                            "`plimsoll run`, one value at a time");
     if (r.show)
         return saved_show(&r);
     if (rest == argc)

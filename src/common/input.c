@@ -84,8 +84,8 @@ bool plm_input_is_program(const char *path)
     return length > 3 && !strcmp(path + length - 3, ".py");
 }
 
-/* {"schema": "plimsoll.report/1", however it is spaced. Descriptions are for estimate. */
-static bool is_own_document(const char *at, const char *end)
+/* {"schema": "plimsoll.report/1", however it is spaced: what follows the dot; NULL: it is none. */
+static const char *own_document(const char *at, const char *end)
 {
     static const char *const words[] = {"{", "\"schema\"", ":", "\"plimsoll."};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -93,10 +93,29 @@ static bool is_own_document(const char *at, const char *end)
         while (at < end && *at && strchr(" \t\r\n", *at))
             at++;
         if ((size_t)(end - at) < n || memcmp(at, words[i], n) != 0)
-            return false;
+            return NULL;
         at += n;
     }
-    return end - at < 11 || memcmp(at, "description", 11) != 0;
+    return at;
+}
+
+static bool starts_with(const char *at, const char *end, const char *word)
+{
+    const size_t n = strlen(word);
+    return (size_t)(end - at) >= n && !memcmp(at, word, n);
+}
+
+/* Descriptions are for estimate. */
+static int own_document_tell(const char *path, const char *kind, const char *end, const char *what,
+                             struct plm_error *error)
+{
+    if (!kind || starts_with(kind, end, "description"))
+        return 0;
+    if (starts_with(kind, end, "sweep/"))
+        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but a sweep; `plimsoll sweep --show %.200s` shows it",
+                        path, what, path);
+    return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but the output of --json, which no command reads", path,
+                    what);
 }
 
 int plm_input_foreign(const char *path, const void *data, size_t size, const char *what, struct plm_error *error)
@@ -112,12 +131,10 @@ int plm_input_foreign(const char *path, const void *data, size_t size, const cha
     const char *at = data, *end = at + size;
     while (at < end && at - (const char *)data < 64 && *at && strchr(" \t\r\n", *at))
         at++;
-    if (is_own_document(at, end))
-        return plm_fail(error, PLM_EFORMAT, "%.200s is not %s but the output of --json, which no command reads", path,
-                        what);
+    if (own_document_tell(path, own_document(at, end), end, what, error))
+        return PLM_EFORMAT;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        const size_t n = strlen(known[i].start);
-        if ((size_t)(end - at) >= n && !memcmp(at, known[i].start, n))
+        if (starts_with(at, end, known[i].start))
             return plm_fail(error, PLM_EFORMAT, "%.200s is not %s: it %s; `plimsoll %s %.200s` reads it", path, what,
                             known[i].kind, known[i].command, path);
     }
