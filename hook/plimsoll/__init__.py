@@ -8,7 +8,10 @@
     print(report, report.peak, report.fits("t4"), report.step_ms("a100-80gb"))
     print(report["devices"][0]["peak"]["device_used"])
 
-All return a Report: what `plimsoll report --json` prints, as a dictionary (docs/schema/report-1.json; sizes are bytes),
+    found = plimsoll.sweep(["python", "train.py", "--batch", "{batch}"], batch=[8, 16], gpu="rtx4090")
+    largest = plimsoll.largest_batch(["python", "train.py", "--batch", "{batch}"], "rtx4090")
+
+The first three return a Report: what `plimsoll report --json` prints, as a dictionary (docs/schema/report-1.json; sizes are bytes),
 that answers further questions. The program does the work, in processes of its own; nothing of it is loaded into this
 one. docs/python.md tells more.
 """
@@ -24,14 +27,15 @@ import sys
 import tempfile
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Container, Dict, Optional, Sequence, Union
+from typing import Any, Container, Dict, Iterable, Optional, Sequence, Union
 
-__all__ = ["Error", "Report", "estimate", "load", "load_ipython_extension", "program", "run"]
+__all__ = ["Error", "Report", "estimate", "largest_batch", "load", "load_ipython_extension", "program", "run", "sweep"]
 
 DISTRIBUTION = "plimsoll-gpu"  # its name for pip; "plimsoll" is another project there
 
 PathName = Union[str, "os.PathLike[str]"]
 Option = Union[PathName, int, None]
+Values = Union[str, int, Iterable[Union[str, int, float]]]
 
 
 class Error(Exception):
@@ -164,6 +168,12 @@ class Report(Dict[str, Any]):
         return dict(self)
 
 
+def _command(command: Sequence[PathName]) -> list[str]:
+    if isinstance(command, str):
+        raise TypeError('the command is a list of words, such as ["python", "train.py"]')
+    return [os.fspath(word) for word in command]
+
+
 def load(record: PathName, **options: Option) -> Report:
     """The report of a job record, as `plimsoll report --json` gives it; gpu="rtx4090,t4" names cards to judge."""
     return Report(json.loads(_call(["report", "--json", *_words(options), "--", os.fspath(record)])), record)
@@ -176,9 +186,7 @@ def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **opt
     record there; else it lasts as long as the report. What the command prints is not shown. If it fails, Error has
     what it wrote to stderr, and the report.
     """
-    if isinstance(command, str):
-        raise TypeError('the command is a list of words, such as ["python", "train.py"]')
-    words = [os.fspath(word) for word in command]
+    words = _command(command)
     folder = tempfile.TemporaryDirectory(prefix="plimsoll-")
     record = os.fspath(output) if output is not None else os.path.join(folder.name, "job.plm")
     document = Path(folder.name, "report.json")  # a run that failed leaves no record
@@ -193,6 +201,49 @@ def run(command: Sequence[PathName], *, output: Optional[PathName] = None, **opt
         folder.cleanup()
         raise
     return Report(load(record), record, folder)
+
+
+def _parameter(name: str, values: Values) -> str:
+    """batch=[8, 16] is -P batch=8,16; a string is taken as -P takes it: "8..512"."""
+    each = [str(values)] if isinstance(values, (str, int)) else [str(value) for value in values]
+    if len(each) > 1 and any("," in value for value in each):
+        raise ValueError(f"a value of {name} has a comma, which separates values")
+    return f"--parameter={name}=" + ",".join(each)
+
+
+def sweep(command: Sequence[PathName], *, parameters: Optional[Dict[str, Values]] = None, **options: Any) -> Dict[str, Any]:
+    """Runs a command once for each value and returns what `plimsoll sweep --json` prints (docs/schema/sweep-1.json).
+
+        found = plimsoll.sweep(["python", "train.py", "--batch", "{batch}"], batch=[8, 16, 32], gpu="rtx3060,l4")
+        found["runs"][0]["cards"][0]["verdict"], found["growth"]["each"]
+
+    A keyword whose name stands in the command as {name}, or whose value is a list, is a parameter: a list of values, or
+    "8..512" for a range. `parameters` has those that are no names: {"env:OMP_NUM_THREADS": [1, 2],
+    "train.yaml:trainer.batch_size": "8..64"}. All else are options of `plimsoll sweep`: largest="batch", margin="5%",
+    jobs=2. A value that fails has the reason in its run; that none fits is an answer.
+    """
+    words = _command(command)
+    named = [name for name, value in options.items()
+             if any("{" + name + "}" in word for word in words) or not isinstance(value, (str, int, os.PathLike, type(None)))]
+    varied = {**{name: options.pop(name) for name in named}, **(parameters or {})}
+    varying = [_parameter(name, values) for name, values in varied.items()]
+    document: Dict[str, Any] = json.loads(_call(["sweep", "--json", *varying, *_words(options), "--", *words], fine=(0, 1)))
+    return document
+
+
+def largest_batch(command: Sequence[PathName], gpu: str, batch: Values = "1..4096", **options: Any) -> int:
+    """The largest value of {batch} in the command with which it fits on a card; 0 if none of the range does.
+
+        plimsoll.largest_batch(["python", "train.py", "--batch", "{batch}"], "rtx3060")
+
+    Values are run until one fits and the next one does not, or 12 were (`runs`); then it is the largest of those that fit.
+    Options are those of sweep(), which finds it for several cards at once: sweep(..., largest="batch")["largest"].
+    """
+    if gpu == "all" or "," in gpu:
+        raise ValueError('largest_batch is of one card; sweep(..., largest="batch") tells several')
+    parameters = {"batch": batch, **options.pop("parameters", {})}
+    found = sweep(command, parameters=parameters, gpu=gpu, largest="batch", **options)
+    return int(found["largest"][0].get("fits", 0))
 
 
 def estimate(target: Any, sample: Any = (), *, optimizer: Any = None, loss: Any = None, python: Optional[PathName] = None,
