@@ -1,5 +1,6 @@
 #include "cli/sweep.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -266,6 +267,42 @@ static int save(struct asked *a, struct plm_error *error)
 
 /* ---- the runs ---- */
 
+static volatile sig_atomic_t signaled; /* the number; 0: go on */
+
+static void signal_take(int number)
+{
+    signaled = number;
+}
+
+static void signals_take(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &(const struct sigaction){.sa_handler = signal_take, .sa_flags = (int)SA_RESETHAND},
+                      NULL);
+}
+
+static bool is_stopped(void *context)
+{
+    (void)context;
+    return signaled;
+}
+
+/* What was finished, and how to go on. */
+static int stopped_tell(const struct asked *a)
+{
+    const size_t done = plm_sweep_count(&a->sweep, PLM_SWEEP_DONE);
+    if (a->request->output)
+        return plm_complain_of(128 + signaled,
+                               "interrupted: %zu run%s finished; the same command with --resume continues with %.200s",
+                               done, done == 1 ? "" : "s", a->request->output);
+    return plm_complain_of(128 + signaled,
+                           "interrupted: %zu run%s finished and not kept; -o FILE keeps them, for --resume", done,
+                           done == 1 ? "" : "s");
+}
+
 static void point_ended(void *context)
 {
     struct asked *a = context;
@@ -313,7 +350,7 @@ static int search_run(struct asked *a, const struct plm_cli_sweep_engine *engine
     uint64_t value[PLM_SWEEP_VALUES];
     size_t wait[PLM_SWEEP_VALUES];
     int status = 0;
-    while (status == 0 && s->points < most) {
+    while (status == 0 && !signaled && s->points < most) {
         const size_t room = most - s->points, more = plm_sweep_more(s, value, room < jobs ? room : jobs);
         for (size_t i = 0; i < more; i++) {
             struct plm_sweep_point *point = plm_sweep_add(s);
@@ -339,12 +376,14 @@ static int sweep_make(struct asked *a, struct plm_error *error)
                                       .scratch = a->scratch,
                                       .jobs = r->jobs,
                                       .ended = point_ended,
+                                      .stopped = is_stopped,
                                       .context = a};
     void *state;
     int status = engine->open(&work, &state, error);
     if (status)
         return status;
     a->start = plm_now();
+    signals_take();
     status = (r->largest ? search_run : grid_run)(a, engine, state, error);
     engine->close(state);
     if (isatty(STDERR_FILENO))
@@ -433,12 +472,16 @@ static int request_run(struct request *r)
     a = (struct asked){.request = r};
     if (asked_fill(&a, &error) < 0 || sweep_make(&a, &error) < 0 || (r->output && save(&a, &error) < 0))
         status = plm_fault(&error);
+    else if (signaled)
+        status = stopped_tell(&a);
     else
         status = sweep_show(r, &a.sweep);
     plm_scratch_remove(a.scratch);
     plm_sweep_free(&a.sweep);
     free(a.card);
     plm_catalogue_free(&a.catalogue);
+    if (signaled)
+        raise(signaled); /* by now with its usual effect: a shell that runs this stops too */
     return status;
 }
 

@@ -9,6 +9,7 @@
 #ifndef PLM_CLI_SWEEP_H
 #define PLM_CLI_SWEEP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "sweep/sweep.h"
@@ -22,7 +23,8 @@ struct plm_cli_sweep_work {
     struct plm_sweep_question question;
     const char *scratch; /* a temporary folder */
     int jobs;            /* at the same time */
-    void (*ended)(void *context); /* a point has; also called five times a second */
+    void (*ended)(void *context);   /* a point has; also called five times a second */
+    bool (*stopped)(void *context); /* the user wants no more: run() and close() end what goes on */
     void *context;
 };
 

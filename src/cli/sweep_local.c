@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,16 @@ static void sockets_close(const struct start *s)
             close(s->local->worker[i].fd);
 }
 
+/* A worker has nothing to say at its end, whatever it waits for. */
+static void signals_usual(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &(const struct sigaction){.sa_handler = SIG_DFL}, NULL);
+}
+
 static int worker_body(void *context)
 {
     const struct start *s = context;
@@ -195,6 +206,7 @@ static int worker_body(void *context)
     struct task task = {.work = work, .answer = s->local->answer};
     struct question question;
     const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    signals_usual();
     task.cold = cold_why(&work->sweep->parameters);
     task.forks.log = task.log;
     sockets_close(s);
@@ -331,7 +343,7 @@ static int local_run(void *state, const size_t *point, size_t points, struct plm
     struct local *l = state;
     size_t given = 0;
     int status = 0;
-    while (status == 0 && (given < points || workers_busy(l))) {
+    while (status == 0 && !l->work->stopped(l->work->context) && (given < points || workers_busy(l))) {
         struct worker *idle = given < points ? worker_idle(l) : NULL;
         if (idle)
             status = point_give(l, idle, point[given++], error);
@@ -346,6 +358,9 @@ static int local_run(void *state, const size_t *point, size_t points, struct plm
 static void local_close(void *state)
 {
     struct local *l = state;
+    for (int i = 0; i < l->workers; i++)
+        if (l->worker[i].pid && l->work->stopped(l->work->context))
+            kill(l->worker[i].pid, SIGTERM);
     for (int i = 0; i < l->workers; i++)
         worker_end(&l->worker[i]);
     free(l->answer);
