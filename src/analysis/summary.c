@@ -9,8 +9,9 @@
 #include "record/events.h"
 #include "record/told.h"
 
-/* Bounds that no card passes, so that a damaged record cannot make sums overflow. */
+/* Bounds that no card and no job passes, so that a damaged record cannot make sums overflow. */
 #define BYTES_MOST (1ull << 44)
+enum { STEPS_MOST = 1 << 30 };
 
 static void *items_grow(void *array, int count, int *room, size_t size)
 {
@@ -91,7 +92,8 @@ static void step_add(struct plm_summary_device *d, struct plm_step step)
    those before; a damaged record may have any number, so no more of them are added than steps have ended. */
 static void step_end(struct plm_summary *s, const struct plm_record_event *e)
 {
-    int number = (int)plm_get_step(e).step;
+    const uint32_t told = plm_get_step(e).step;
+    const int number = told <= STEPS_MOST ? (int)told : 0;
     if (number > s->steps)
         s->steps = number;
     s->step_events++;

@@ -71,6 +71,8 @@ static void train(uint64_t weights)
     step(3);
     block(0, true, 8192, 10 * MIB);
     memory(0, false, 20 * MIB, PLM_RECORD_LIBRARY);
+    step(INT32_MAX); /* damage: nobody adds up so many, or takes them for negative */
+    step(UINT32_MAX);
 }
 
 static int record_job(void **state)
