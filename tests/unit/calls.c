@@ -50,20 +50,26 @@ static struct plm_kernel *kernel(const char *name)
 
 /* ---- what nothing is recorded of ---- */
 
+static const int64_t axis[3] = {1, 1, 1};
+
+static void call_libraries(struct plm_stream *stream, bool run)
+{
+    plm_call_gemm(&(struct plm_call_gemm){.m = 1}, stream, run);
+    plm_call_convolution(&(struct plm_call_convolution){0, 0, false, false, 2, 1, 1, 1, 1, axis, axis, axis, axis, axis,
+                                                        axis, 0, PLM_CONV_SOURCE_OFF, 0},
+                         stream, run);
+    plm_call_rnn(&(struct plm_call_rnn){0}, stream, run);
+    plm_call_attention(&(struct plm_call_attention){0}, stream, run);
+    plm_call_collective(&(struct plm_call_collective){0}, stream, run);
+}
+
 static void call_everything(void)
 {
-    static const int64_t axis[3] = {1, 1, 1};
     uint64_t at = 0;
     plm_device_count();
     plm_mem_alloc(0, 4096, &at);
     plm_call_kernel(kernel("k"), &(struct plm_call_shape){{1, 1, 1}, {1, 1, 1}, 0}, NULL, NULL, true);
-    plm_call_gemm(&(struct plm_call_gemm){.m = 1}, NULL, true);
-    plm_call_convolution(&(struct plm_call_convolution){0, 0, false, false, 2, 1, 1, 1, 1, axis, axis, axis, axis, axis,
-                                                        axis, 0, PLM_CONV_SOURCE_OFF, 0},
-                         NULL, true);
-    plm_call_rnn(&(struct plm_call_rnn){0}, NULL, true);
-    plm_call_attention(&(struct plm_call_attention){0}, NULL, true);
-    plm_call_collective(&(struct plm_call_collective){0}, NULL, true);
+    call_libraries(NULL, true);
     plm_call_fill((void *)at, 16, true, NULL, true);
     plm_call_sync(PLM_SYNC_DEVICE, NULL, 0);
     plm_call_graph(1, 1, NULL, true);
@@ -96,11 +102,43 @@ static void only_tags_at(const char *level)
     assert_int_equal(events[1].word[1], PLM_CATEGORY_INPUTS);
 }
 
+/* docs/record.md: a call stands under the device that was current, a tag under that of its address. And only where the
+   host waits, the clock of its thread is read: a call to the system each. */
+static void everything_on_the_second_device(void)
+{
+    struct unit_event events[24];
+    const char *path = unit_path("second.plm");
+    int n, status, waits = 0;
+    unit_record(path);
+    setenv("PLIMSOLL_GPUS", "2", 1);
+    if (!fork()) {
+        if (plm_device_select(1))
+            _exit(1);
+        call_everything();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    unsetenv("PLIMSOLL_GPUS");
+    n = unit_calls(path, events, COUNT(events));
+    assert_int_equal(n, 13);
+    for (int i = 0; i < n; i++) {
+        const bool tag = events[i].type == PLM_EV_TAG;
+        /* the synchronization, and the copy that is not asynchronous */
+        const bool wait = events[i].type == PLM_EV_SYNC || i == n - 1;
+        assert_int_equal(events[i].device, !tag);
+        assert_true(tag || (high(events[i].word[0]) > 0) == wait);
+        waits += wait;
+    }
+    assert_int_equal(waits, 2);
+}
+
 static void less_detail_keeps_the_tags(void **state)
 {
     (void)state;
     only_tags_at("low");
     only_tags_at("off");
+    everything_on_the_second_device();
     unit_record(unit_path("calls.plm"));
 }
 
@@ -316,6 +354,31 @@ static void captured_launches(void **state)
     plm_graph_exec_destroy(exec);
     plm_graph_destroy(graph);
     plm_stream_destroy(stream);
+}
+
+/* docs/record.md: a call that a stream captures has the number of the graph, one that runs has 0. */
+static void captured_calls(void **state)
+{
+    struct plm_stream *stream;
+    struct plm_graph *graph;
+    struct unit_event *e;
+    uint64_t at = 0;
+    (void)state;
+    assert_int_equal(plm_mem_alloc(0, 4096, &at), 0);
+    assert_int_equal(plm_stream_create(0, 0, &stream), 0);
+    assert_int_equal(plm_capture_begin(stream, PLM_CAPTURE_GLOBAL), 0);
+    for (int run = 0; run < 2; run++) {
+        call_libraries(stream, run);
+        plm_call_fill((void *)at, 16, true, stream, run);
+        plm_call_routine("routine", stream, run);
+    }
+    assert_int_equal(plm_capture_end(stream, &graph), 0);
+    assert_int_equal(take(&e), 14);
+    for (int i = 0; i < 14; i++)
+        assert_int_equal(e[i].word[1], pair(plm_stream_number(stream), i < 7 ? plm_graph_number(graph) : 0));
+    plm_graph_destroy(graph);
+    plm_stream_destroy(stream);
+    plm_mem_free(at);
 }
 
 static void routines(void **state)
@@ -557,6 +620,7 @@ int main(void)
         cmocka_unit_test(tensors),
         cmocka_unit_test(reductions),
         cmocka_unit_test(captured_launches),
+        cmocka_unit_test(captured_calls),
         cmocka_unit_test(routines),
         cmocka_unit_test(copies),
         cmocka_unit_test(synchronizations),

@@ -198,6 +198,13 @@ static void markdown(void **state)
     assert_contains(t, "\n| `<b>'a\\|b' @you\\x0a` | 3.0 MiB | 0 B | -3.0 MiB | gone |\n");
     assert_contains(t, "\n</details>\n\nFrom `a\\x1b.plm` to `b.plm`, by `plimsoll diff`.\n");
     free(t);
+    /* --bytes: 650 MiB are 681,574,400, and 60 MiB 62,914,560. */
+    t = written(plm_diff_markdown, marked, after, (struct plm_report_options){.width = 80, .bytes = true});
+    assert_contains(t, "\n| **device used** | 681574400 | 744488960 | +62914560 | +9.2 % |\n");
+    assert_contains(t, "\n| cached but unused | 38797312 | 70254592 | +31457280 | +81 % |\n");
+    assert_contains(t, "activations of layer.*` +41943040\n");
+    assert_null(strstr(t, "MiB"));
+    free(t);
     t = written(plm_diff_markdown, before, before, (struct plm_report_options){.width = 80});
     assert_ptr_equal(strstr(t, "### GPU memory: Same peak: 650.0 MiB device used\n\nNothing changed.\n"), t);
     free(t);

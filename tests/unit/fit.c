@@ -264,6 +264,43 @@ static void keys(void **state)
     free(c);
 }
 
+/* What PyTorch's documentation says of each setting, and of which together: in this order, and nothing else. */
+static void warnings(void **state)
+{
+    static const char ipc[] = "sharing tensors between processes", little[] = "little effect",
+                      split[] = "large blocks are not split", larger[] = "larger than requested",
+                      nothing[] = "does nothing without a memory fraction", one[] = "has only one",
+                      async[] = "the driver's own pool decides";
+    static const struct {
+        const char *settings, *warnings[4];
+    } rows[] = {
+        {"", {NULL}},
+        {"expandable_segments:True", {ipc}},
+        {"expandable_segments:False", {NULL}},
+        {"max_split_size_mb:64", {split}},
+        {"expandable_segments:True,max_split_size_mb:64", {ipc, little, split}},
+        {"roundup_power2_divisions:1", {NULL}}, /* to 1: every size stays */
+        {"roundup_power2_divisions:4", {larger}},
+        {"roundup_power2_divisions:[1:2,2:1,>:1]", {larger}},
+        {"roundup_power2_divisions:[1:1,>:2]", {larger}},
+        {"garbage_collection_threshold:0.6", {nothing}},
+        {"garbage_collection_threshold:0.6,per_process_memory_fraction:1.0", {NULL}},
+        {"garbage_collection_threshold:0.6,expandable_segments:True", {ipc, nothing, one}},
+        {"backend:cudaMallocAsync", {async}},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_allocator_settings s;
+        size_t n = 0;
+        assert_int_equal(plm_allocator_settings_parse(rows[i].settings, PLM_TORCH_2_15, &s, NULL), 0);
+        for (; n < COUNT(rows[i].warnings) && rows[i].warnings[n]; n++) {
+            assert_non_null(plm_candidate_warning(&s, n));
+            assert_contains(plm_candidate_warning(&s, n), rows[i].warnings[n]);
+        }
+        assert_null(plm_candidate_warning(&s, n));
+    }
+}
+
 static void advice(void **state)
 {
     static struct plm_block one_block[] = {
@@ -483,20 +520,11 @@ static void bounded_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs),
-        cmocka_unit_test(workspaces),
-        cmocka_unit_test(workspaces_forward),
-        cmocka_unit_test(verdicts),
-        cmocka_unit_test(margins),
-        cmocka_unit_test(places_after_a_free),
-        cmocka_unit_test(widest_device),
-        cmocka_unit_test(contexts_of_cards),
-        cmocka_unit_test(candidates),
-        cmocka_unit_test(keys),
-        cmocka_unit_test(advice),
-        cmocka_unit_test(doubts),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(bounded_ranks),
+        cmocka_unit_test(needs),          cmocka_unit_test(workspaces),        cmocka_unit_test(workspaces_forward),
+        cmocka_unit_test(verdicts),       cmocka_unit_test(margins),           cmocka_unit_test(places_after_a_free),
+        cmocka_unit_test(widest_device),  cmocka_unit_test(contexts_of_cards), cmocka_unit_test(candidates),
+        cmocka_unit_test(keys),           cmocka_unit_test(warnings),          cmocka_unit_test(advice),
+        cmocka_unit_test(doubts),         cmocka_unit_test(bounded),           cmocka_unit_test(bounded_ranks),
         cmocka_unit_test(exactly_enough),
     };
     return RUN(tests);

@@ -3,6 +3,7 @@ import ctypes
 import importlib
 import importlib.machinery
 import importlib.util
+import os
 import re
 import sys
 import types
@@ -151,3 +152,36 @@ def notes_are_told_once():
     device.group("g", "0-1", [0, 1], 1)
     equal([*library.plm_hook_group.call_args.args[2]], [0, 1])
     equal(library.plm_hook_group.call_args.args[4].value, 1)
+
+
+# ---- the package ----
+
+
+@test
+def a_fork_writes_the_record_that_its_environment_names():
+    """At the start the record is the one that the device has opened. A child of another job is told so once; one whose environment has
+    none keeps its own. Each time the place in the job is told, as far as there is one."""
+    parts = "fills layout imports imports.after_import imports.defer_dynamo imports.releases job job.ending job.steps job.tracebacks " \
+            "memory memory.attribution memory.shards values values.checks values.compute values.keep".split()
+    device, = load()
+    stubs = {f"plimsoll_hook.{part}": mock.MagicMock() for part in parts}
+    for name, stub in stubs.items():
+        setattr(stubs.get(name.rpartition(".")[0], sys.modules["plimsoll_hook"]), name.rpartition(".")[2], stub)
+    spec = importlib.util.spec_from_file_location("plimsoll_hook", HOOK / "__init__.py", submodule_search_locations=[str(HOOK)])
+    package = importlib.util.module_from_spec(spec)
+    package.device = device
+    names = ("PLIMSOLL_RECORD", "RANK", "WORLD_SIZE", "LOCAL_RANK")
+    clean = {name: value for name, value in os.environ.items() if name not in names}
+    with mock.patch.dict(sys.modules, {**stubs, "plimsoll_hook": package}), mock.patch.dict(os.environ, clean, clear=True):
+        os.environ.update(PLIMSOLL_RECORD="/a.plm", RANK="3", LOCAL_RANK="1")
+        spec.loader.exec_module(package)
+        equal((device.told("start"), device.told("record")), ([()], []))
+        equal(device.told("config"), [("python", sys.version.split()[0]), ("rank", "3"), ("local_rank", "1")])
+        for record, told in (("/a.plm", []), ("/b.plm", [("/b.plm",)]), ("/b.plm", []), ("", []), (None, []), ("/b.plm", []),
+                             ("/a.plm", [("/a.plm",)])):
+            device.calls.clear()
+            os.environ.pop("PLIMSOLL_RECORD", None)
+            os.environ.update({} if record is None else {"PLIMSOLL_RECORD": record})
+            package.announce()
+            equal((record, device.told("record")), (record, told))
+            equal(len(device.told("config")), 3)

@@ -290,6 +290,31 @@ static void long_and_many_texts(void **state)
     assert_int_equal(strlen(s.texts), strlen("long=") + 1600 + strlen(";=;")); /* cut; then without names */
 }
 
+/* Each the beginning of those before it: some of 1,500 meet one of them in a table of 131,072 places. */
+enum { BEGINNINGS = 1500 };
+
+static void write_beginnings(void)
+{
+    char text[BEGINNINGS + 8];
+    for (size_t n = 0, i = 0; n < BEGINNINGS; i++)
+        n += (size_t)sprintf(text + n, "%zu ", i);
+    for (size_t n = BEGINNINGS; n > 0; n--) {
+        text[n] = '\0';
+        plm_record_text(text);
+    }
+    plm_record_config("0 1", "0 ");
+}
+
+static void beginnings_of_texts(void **state)
+{
+    struct seen s;
+    (void)state;
+    assert_int_equal(in_child("beginnings.plm", write_beginnings), 0);
+    s = read_record("beginnings.plm");
+    assert_int_equal(s.of_type[PLM_EV_TEXT], BEGINNINGS);
+    assert_string_equal(s.texts, "0 1=0 ;");
+}
+
 static void write_nothing(void)
 {
     unsetenv("PLIMSOLL_RECORD");
@@ -512,6 +537,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(long_and_many_texts),
+        cmocka_unit_test(beginnings_of_texts),
         cmocka_unit_test(no_record_wanted),
         cmocka_unit_test(created_once),
         cmocka_unit_test(run_that_dies),

@@ -125,6 +125,86 @@ static void lanes_of_ranks(void **state)
     assert_ptr_equal(plm_time_lane(&(struct plm_works){.lane = lane, .lanes = 1}, 0), &lane[0]);
 }
 
+/* ---- ranks that share their samples ---- */
+
+struct group {
+    const char *name, *ranks;
+    uint32_t size;
+};
+
+static const struct plm_work_world *world_of(const char *ranks, const struct group *group, size_t groups)
+{
+    struct plm_error error;
+    record_begin(unit_path("world.plm"));
+    if (ranks)
+        plm_pen_setting(&pen, "world", ranks);
+    for (size_t i = 0; i < groups; i++)
+        plm_pen_group(&pen, 0,
+                      &(struct plm_ev_group){.name = plm_pen_intern(&pen, group[i].name),
+                                             .ranks = plm_pen_intern(&pen, group[i].ranks),
+                                             .size = group[i].size});
+    kernel_us(1, 0);
+    record_end();
+    if (plm_works_read(unit_path("world.plm"), &works, &error))
+        fail_msg("%s", error.text);
+    return &works.world;
+}
+
+/* Of eight ranks two neighbours are along the first axis, four along the second. Ranks of one pipeline, of one tensor or
+   of one sequence work on one batch; those of data parallelism, also of FSDP and of experts, have a batch each: of
+   PyTorch's, torchtitan's, Megatron's and DeepSpeed's names for them. */
+static void axes_that_share(void **state)
+{
+    static const char *const shares[] = {"tp", "TP",  "tensor", "pp", "pipe",    "pipeline", "stage",  "stages", "cp",
+                                         "sp", "seq", "model",  "mp", "context", "sequence", "domain", "ulysses"};
+    static const char *const own[] = {"dp", "fsdp", "dp_shard", "dp_replicate", "ep", "expert", "data", "tpx", "t"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(shares) + COUNT(own); i++) {
+        const bool shared = i < COUNT(shares);
+        const char *name = shared ? shares[i] : own[i - COUNT(shares)];
+        char first[40];
+        snprintf(first, sizeof first, "mesh_%s", name);
+        const struct group some[] = {{first, "4-5", 2}, {"mesh_dp", "1-7/2", 4}};
+        const struct plm_work_world *w = world_of("8", some, COUNT(some));
+        assert_int_equal(w->ranks, 8);
+        assert_int_equal(w->replicas, shared ? 4 : 8);
+        assert_true(w->told);
+        assert_string_equal(w->shared, shared ? name : "");
+        plm_works_free(&works);
+    }
+}
+
+/* 2 of a tensor, 2 stages and 2 of data: two replicas. Without names all have a batch each, which nobody told. */
+static void worlds(void **state)
+{
+    static const struct group three[] = {{"mesh_tp", "0-1", 2}, {"mesh_pp", "0-2/2", 2}, {"mesh_dp", "0-4/4", 2}},
+                              nameless[] = {{"default_pg", "0-15", 16}, {"pairs", "0-1", 2}},
+                              alone[] = {{"mesh_tp", "0", 1}};
+    const struct plm_work_world *w;
+    (void)state;
+    w = world_of("8", three, COUNT(three));
+    assert_int_equal(w->replicas, 2);
+    assert_string_equal(w->shared, "tp, pp");
+    assert_true(w->told);
+    plm_works_free(&works);
+    w = world_of(NULL, nameless, 2); /* the largest group has all ranks, if nothing tells how many they are */
+    assert_int_equal(w->ranks, 16);
+    assert_int_equal(w->replicas, 16);
+    assert_false(w->told);
+    plm_works_free(&works);
+    w = world_of("4", nameless, 1);
+    assert_int_equal(w->ranks, 4);
+    plm_works_free(&works);
+    w = world_of("1", alone, 1);
+    assert_int_equal(w->replicas, 1);
+    assert_string_equal(w->shared, "");
+    plm_works_free(&works);
+    w = world_of(NULL, NULL, 0);
+    assert_int_equal(w->ranks, 1);
+    assert_int_equal(w->replicas, 1);
+    plm_works_free(&works);
+}
+
 /* ---- records ---- */
 
 static void records_without_launches(void **state)
@@ -181,7 +261,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(passes),          cmocka_unit_test(whole),
         cmocka_unit_test(sites),           cmocka_unit_test(the_busiest_device),
-        cmocka_unit_test(lanes_of_ranks),  cmocka_unit_test(records_without_launches),
+        cmocka_unit_test(lanes_of_ranks),  cmocka_unit_test(axes_that_share),
+        cmocka_unit_test(worlds),          cmocka_unit_test(records_without_launches),
         cmocka_unit_test(records_damaged),
     };
     return RUN(tests);

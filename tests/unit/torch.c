@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/error.h"
 #include "device/context.h"
 #include "device/internal.h"
+#include "record/reader.h"
 #include "torch/facts.h"
 #include "torch/kernels.h"
 #include "unit.h"
@@ -165,11 +167,82 @@ static void proofs(void **state)
     assert_int_equal(used_of(FAKE_TORCH_STREAM, "2.15.0"), OBSERVED | ASKED);
 }
 
+/* ---- what is recorded of a block ---- */
+
+struct taken {
+    enum plm_record_event_type type;
+    int device;
+    uint64_t address, bytes;
+};
+
+static struct taken taken[16];
+static size_t takings;
+
+static int take(const struct plm_record_event *e, void *context)
+{
+    (void)context;
+    if (e->type == PLM_EV_BLOCK_ALLOC || e->type == PLM_EV_BLOCK_FREE || e->type == PLM_EV_RESERVED) {
+        assert_true(takings < COUNT(taken));
+        taken[takings++] =
+            (struct taken){e->type, e->device, e->words[0], e->type == PLM_EV_RESERVED ? 0 : e->words[1]};
+    }
+    return 0;
+}
+
+/* As c10::CUDACachingAllocator reports: what it takes back has a negative size. The third and fourth figures are the sums
+   of its device; a device is its type, 1 for CUDA, and its index in the byte above. */
+static void report_blocks(void)
+{
+    void (*report)(void *, int64_t, size_t, size_t, int16_t) =
+        (void (*)(void *, int64_t, size_t, size_t, int16_t))dlsym(RTLD_DEFAULT, PLM_TORCH_REPORT_NAME);
+    report((void *)512, 1536, 1536, 2 * MIB, 1);
+    report((void *)4096, 512, 2048, 2 * MIB, 1);
+    report((void *)512, -1536, 512, 2 * MIB, 1);
+    report((void *)512, 2560, 2560, 2 * MIB, 1 | 3 << 8);
+    report((void *)512, 0, 0, 0, 1); /* nothing */
+    report((void *)512, 512, 512, 512, 0); /* of the CPU */
+    report((void *)512, 512, 512, 512, 1 | (PLM_DEVICES_MAX << 8));
+    report((void *)512, 512, 512, 512, (int16_t)0xff01); /* -1 */
+    report((void *)4096, -512, 0, 0, 1);
+}
+
+static void reported_blocks(void **state)
+{
+    static const struct taken wanted[] = {
+        {PLM_EV_RESERVED, 0, 2 * MIB, 0},  {PLM_EV_BLOCK_ALLOC, 0, 512, 1536}, {PLM_EV_BLOCK_ALLOC, 0, 4096, 512},
+        {PLM_EV_BLOCK_FREE, 0, 512, 1536}, {PLM_EV_RESERVED, 3, 2 * MIB, 0},   {PLM_EV_BLOCK_ALLOC, 3, 512, 2560},
+        {PLM_EV_RESERVED, 0, 0, 0},        {PLM_EV_BLOCK_FREE, 0, 4096, 512},
+    };
+    const char *path = unit_path("blocks.plm");
+    struct plm_record *record;
+    struct plm_error error;
+    int status;
+    (void)state;
+    unit_record(path);
+    if (!fork()) {
+        report_blocks();
+        _exit(0);
+    }
+    wait(&status);
+    assert_int_equal(status, 0);
+    unsetenv("PLIMSOLL_RECORD");
+    assert_int_equal(plm_record_open(path, &record, &error), 0);
+    assert_int_equal(plm_record_each(record, take, NULL, &error), 0);
+    plm_record_free(record);
+    assert_int_equal(takings, COUNT(wanted));
+    for (size_t i = 0; i < takings; i++) {
+        assert_int_equal(taken[i].type, wanted[i].type);
+        assert_int_equal(taken[i].device, wanted[i].device);
+        assert_int_equal(taken[i].address, wanted[i].address);
+        assert_int_equal(taken[i].bytes, wanted[i].bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),  cmocka_unit_test(rows),   cmocka_unit_test(lists),
-        cmocka_unit_test(releases), cmocka_unit_test(proofs),
+        cmocka_unit_test(releases), cmocka_unit_test(proofs), cmocka_unit_test(reported_blocks),
     };
     return RUN(tests);
 }

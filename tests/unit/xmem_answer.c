@@ -139,6 +139,8 @@ static void text(void **state)
     assert_contains(t, "in step 2 of 2, after 0.000 s; reserved peaks from 0.000 s on");
     assert_contains(t, "the GPU runs out of memory");
     assert_contains(t, "parameters");
+    assert_contains(t, "\n\nMemory by category at the peak\n");
+    assert_contains(t, "\n\nMemory by layer at the peak\n");
     assert_contains(t, "Linear_0");
     assert_contains(t, "(in no layer)");
     assert_contains(t, "Memory over time");
