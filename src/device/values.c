@@ -162,9 +162,17 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 
 /* A product points the other way if one of two does. What is added to a tensor in place leaves its direction. */
 static void look_at_direction(const struct plm_tensors_view *v, bool written, struct given *g)
+/* On the card what was marked; of the host a single negative number, that of a program's `x * -1`. */
+static bool points_back(const struct plm_tensors_view *v)
+{
+    if (plm_values_on_device(v))
+        return plm_values_mark_has(PLM_VALUES_MARK_TURNED, v->data);
+    return v->data && v->elements == 1 && host_is_negative(v);
+}
+
 {
     if (g->is->flags & PLM_OPERATOR_DIRECTED)
-        g->turned ^= plm_values_mark_has(PLM_VALUES_MARK_TURNED, v->data);
+        g->turned ^= points_back(v);
     else
         g->turned |= written && plm_values_mark_has(PLM_VALUES_MARK_TURNED, v->data);
 }

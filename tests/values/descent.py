@@ -45,7 +45,8 @@ with torch.no_grad():
     x = layer(torch.randn(64, 64).cuda())[0].clone()
     y = torch.cat([x])
     for vector, sign in ((y, 1), (-y, -1), (-(-y), 1), (y - x, -1), ((-y).mul(3.0), -1), ((-y).mul(y), -1), ((-y) * (-y), 1), ((-y).add_(y), -1),
-                         (torch.cat([-y]), 1), ((-y) / 2, -1)):
+                         (torch.cat([-y]), 1), ((-y) / 2, -1), (y * -1, -1), (-0.5 * y, -1), (y / -2.0, -1), ((-y) * -3, 1), (y.clone().mul_(-1), -1),
+                         (y * 2, 1), (y * torch.tensor(-1.0), -1)):
         dot = x.dot(vector)
         assert dot.item() * sign > 0 and bool(dot < 0) == (sign < 0) and vector.dot(vector) > 0, (dot.item(), sign)
     # Known ones have their own signs, and what was at the same place before leaves none.
