@@ -185,11 +185,17 @@ static bool is_wide(const struct plm_tensors_view *v)
 
 /* Also where something is not known, all of what they are given is looked at. */
 enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
+/* Also scores of attention, which have a dimension for heads: nothing is chosen by them. */
+static bool is_wide_in_part(const struct plm_tensors_view *v)
+{
+    return is_wide(v) || (v->dimensions > PLM_VALUES_PARTS_DIMENSIONS && plm_values_is_floating(v));
+}
+
 
 static void look_at_parts(const struct plm_tensors_view *v, unsigned number, struct given *g)
 {
     g->floating |= plm_values_is_floating(v);
-    g->wide |= is_wide(v);
+    g->wide |= is_wide_in_part(v);
     g->undecided |= g->is->decides >> number & 1 && !(g->small && plm_values_some_known(v));
     g->same = !g->first || (g->same && v->data == g->first);
     g->first = g->first ? g->first : v->data;

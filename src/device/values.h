@@ -49,7 +49,7 @@ enum plm_operator_is {
     PLM_OPERATOR_ROWS = 8388608 /* rows of a table: not followed if that is floating point and large, an embedding */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
-enum { PLM_VALUES_PARTS = 8192 }; /* of floating point, those of more are not computed in part */
+enum { PLM_VALUES_PARTS = 8192, PLM_VALUES_PARTS_DIMENSIONS = 3 }; /* of floating point, no more is computed in part */
 
 /* From now on; before, and without it, nothing is known. */
 void plm_values_start(void);

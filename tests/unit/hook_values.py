@@ -599,16 +599,15 @@ def texts_of_tensors_decide_nothing():
 def scores_are_too_many_to_look_at():
     """Floating numbers above the limit; positions may be as many as they like."""
     partial, host, device = load("values.partial", "values.host")
-    device.PARTS_MOST = 100
+    device.PARTS_MOST, device.PARTS_DIMENSIONS = 100, 3
     host._types.update({6: thing(is_floating_point=True), 4: thing(is_floating_point=False)})
 
     def described(kind, *shape):
         return (None, kind, shape, (1,) * len(shape), b"")
 
-    any_number, three = thing(dimensions=0), thing(dimensions=3)
-    equal([partial.wide(any_number, [described(*one), 2]) for one in ((6, 10, 10), (6, 10, 11), (4, 10, 11))], [False, True, False])
-    assert partial.wide(any_number, [described(4, 2), described(6, 101)])
-    equal([partial.wide(three, [described(6, *shape)]) for shape in ((2, 2, 2), (1, 2, 2, 2))], [False, True])  # those of attention have four
+    equal([partial.wide([described(*one), 2]) for one in ((6, 10, 10), (6, 10, 11), (4, 10, 11))], [False, True, False])
+    assert partial.wide([described(4, 2), described(6, 101)])
+    equal([partial.wide([described(6, *shape)]) for shape in ((2, 2, 2), (1, 2, 2, 2))], [False, True])  # those of attention have four
 
 
 class Numbers(list):

@@ -47,10 +47,15 @@ few, truth = scores[:, :64], torch.empty(1, 64, dtype=torch.bool, device="cuda")
 known = torch.arange(64.0).cuda()[None]
 torch.lt(few, few), torch.gt(few, 0.5), few * 0.5, torch.where(truth, known, known)  # what each of them is, is found out once
 few.masked_fill(truth, 0.0), few.isnan(), few == few
+heads, later = few.reshape(1, 1, 8, 8), (known > 3).reshape(1, 1, 8, 8)
+heads.masked_fill(later, 0.0).softmax(-1)
+torch.zeros(1, 64, device="cuda").scatter(1, torch.arange(64, device="cuda")[None], few), few.scatter(1, torch.arange(64, device="cuda")[None], few)
+places = torch.arange(64, device="cuda")[None]
 for name, function in {"a comparison": lambda: scores[:, :-1] < scores[:, 1:], "one of few": lambda: few < scores[:, 1:65],
                        "one with a number": lambda: few > 0.5, "a product": lambda: few * 0.5,
                        "where the mask is unknown": lambda: torch.where(truth, known, known),
-                       "the same of masked_fill": lambda: few.masked_fill(truth, 0.0)}.items():
+                       "the same of masked_fill": lambda: few.masked_fill(truth, 0.0), "scores of attention": lambda: heads.masked_fill(later, 0.0).softmax(-1),
+                       "what is put into unknown numbers": lambda: few.scatter(1, places, few)}.items():
     assert costs(function) == 0, name
 for name, function in {"x == x": lambda: few == few, "isnan": lambda: few.isnan(), "x < inf": lambda: few < float("inf"),
                        "a known mask": lambda: few.masked_fill(known > 3, 0.0), "numbers": lambda: known * 2,

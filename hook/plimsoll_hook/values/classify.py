@@ -49,7 +49,6 @@ class Operator:
         self.call = overload
         self.size = _SIZED.get(name)
         self.known = None  # (tensors, their masks, its result, its arguments) → which elements of the result are known
-        self.dimensions = 0  # of more, parts are not computed; 0: of any number
         self.chooses = None  # what is assumed of it where its inputs are not known, of choices.py
         self.certain = None  # (its arguments) → what the result is whatever the values are; None: that depends
         self.names = [argument.name if argument.kwarg_only else None for argument in schema.arguments]

@@ -14,7 +14,7 @@ def prepare(number, values):
     with host.Guard.one:
         if any(len(tensor) == 5 for tensor in host.described_in(values)):
             certain = operator.certain(values) if operator.certain else None
-            if certain is None and partial.wide(operator, values):
+            if certain is None and partial.wide(values):
                 return ()
             return partial.Parts(operator, values, certain), -1
         args, kwargs = host.arguments_of(operator, values)

@@ -89,7 +89,7 @@ def in_parts(operator, name, overload):
     elif plain in _CHOSEN and (name != "where" or overload._overloadname == "self"):
         operator.known = _CHOSEN[plain][1]
     elif name in ("_softmax", "_log_softmax"):
-        operator.known, operator.dimensions = _softmax, 3  # scores of attention have four
+        operator.known = _softmax
     elif name == "cat":
         operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
     elif host.torch.Tag.pointwise in overload.tags:
@@ -100,11 +100,10 @@ def in_parts(operator, name, overload):
     return EITHER if plain in ("cat", "_softmax", "_log_softmax", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
 
 
-def wide(operator, values):
+def wide(values):
     """Whether it is too much to compute, where only a certain result would have been worth a look: scores of a vocabulary, of attention."""
-    if operator.dimensions and len(values[0][2]) > operator.dimensions:
-        return True
-    return any(host.is_floating(tensor) and math.prod(tensor[2]) > device.PARTS_MOST for tensor in host.described_in(values))
+    return any(host.is_floating(tensor) and (math.prod(tensor[2]) > device.PARTS_MOST or len(tensor[2]) > device.PARTS_DIMENSIONS)
+               for tensor in host.described_in(values))
 
 
 class Parts:
