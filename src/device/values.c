@@ -153,6 +153,8 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
 {
     if (!v->data || v->type == TRUTH || (v->type == INDEX && !(g->is->flags & PLM_OPERATOR_PASSES)))
         return;
+    if (g->is->flags & PLM_OPERATOR_PUTS_WEIGHTS && plm_values_known(v))
+        return; /* what it puts them into */
     g->open |= plm_values_on_device(v) ? !plm_values_mark_has(PLM_VALUES_MARK_BOUNDED, v->data) : host_is_negative(v);
     if (!plm_values_on_device(v))
         return;
@@ -160,8 +162,6 @@ static void look_at_bound(const struct plm_tensors_view *v, struct given *g)
     g->last = v->data;
 }
 
-/* A product points the other way if one of two does. What is added to a tensor in place leaves its direction. */
-static void look_at_direction(const struct plm_tensors_view *v, bool written, struct given *g)
 /* On the card what was marked; of the host a single negative number, that of a program's `x * -1`. */
 static bool points_back(const struct plm_tensors_view *v)
 {
@@ -170,6 +170,8 @@ static bool points_back(const struct plm_tensors_view *v)
     return v->data && v->elements == 1 && host_is_negative(v);
 }
 
+/* A product points the other way if one of two does. What is added to a tensor in place leaves its direction. */
+static void look_at_direction(const struct plm_tensors_view *v, bool written, struct given *g)
 {
     if (g->is->flags & PLM_OPERATOR_DIRECTED)
         g->turned ^= points_back(v);
@@ -183,14 +185,14 @@ static bool is_wide(const struct plm_tensors_view *v)
     return v->elements > PLM_VALUES_PARTS && plm_values_is_floating(v);
 }
 
-/* Also where something is not known, all of what they are given is looked at. */
-enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
 /* Also scores of attention, which have a dimension for heads: nothing is chosen by them. */
 static bool is_wide_in_part(const struct plm_tensors_view *v)
 {
     return is_wide(v) || (v->dimensions > PLM_VALUES_PARTS_DIMENSIONS && plm_values_is_floating(v));
 }
 
+/* Also where something is not known, all of what they are given is looked at. */
+enum { BY_ELEMENT = PLM_OPERATOR_PARTS | PLM_OPERATOR_EITHER | PLM_OPERATOR_CERTAIN };
 
 static void look_at_parts(const struct plm_tensors_view *v, unsigned number, struct given *g)
 {
@@ -442,6 +444,21 @@ static bool take_computed(struct frame *f, const struct given *g, struct plm_iva
     return all_known(g) && follows(&f->is, g) && prepared(f, false, inputs);
 }
 
+static bool choose(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    mine->busy = true;
+    f->pending = plm_python_choose(&f->is, inputs, g->small && g->some, g->last && !g->open);
+    mine->busy = false;
+    f->assumed = f->assumed || f->pending;
+    return f->pending != NULL;
+}
+
+static bool take_weights(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+{
+    return f->is.flags & PLM_OPERATOR_PUTS_WEIGHTS && g->small && g->some && g->last && !g->open &&
+           !plm_capture_active() && choose(f, g, inputs);
+}
+
 /* CERTAIN and PARTIAL: the hook finds out which. */
 static bool take_partial(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
@@ -455,15 +472,10 @@ static bool take_valid(struct frame *f, const struct given *g, struct plm_ivalue
 }
 
 /* CHOICE, ORDER, PICK and DRAW, by the operator. */
-static bool take_choice(struct frame *f, const struct given *g, struct plm_ivalues inputs)
+static bool take_chosen(struct frame *f, const struct given *g, struct plm_ivalues inputs)
 {
-    if (follows(&f->is, g) || !(f->is.flags & PLM_OPERATOR_CHOOSES) || plm_capture_active())
-        return false;
-    mine->busy = true;
-    f->pending = plm_python_choose(&f->is, inputs, g->small && g->some, g->last && !g->open);
-    mine->busy = false;
-    f->assumed = f->assumed || f->pending;
-    return f->pending != NULL;
+    return f->is.flags & PLM_OPERATOR_CHOOSES && !(f->is.flags & PLM_OPERATOR_PUTS_WEIGHTS) && !follows(&f->is, g) &&
+           !plm_capture_active() && choose(f, g, inputs);
 }
 
 static bool take_unchanged(struct frame *f, const struct given *g, struct plm_ivalues inputs)
@@ -594,10 +606,11 @@ static const struct {
     void (*leave)(const struct frame *f, struct plm_ivalues outputs);
 } leaves[PLM_LEAVES_ROWS] = {
     [PLM_LEAVES_COMPUTED] = {take_computed, leave_computed},
+    [PLM_LEAVES_WEIGHTS] = {take_weights, leave_chosen},
     [PLM_LEAVES_CERTAIN] = {take_partial, leave_computed},
     [PLM_LEAVES_PARTIAL] = {NULL, NULL},
     [PLM_LEAVES_VALID] = {take_valid, leave_valid},
-    [PLM_LEAVES_CHOICE] = {take_choice, leave_chosen},
+    [PLM_LEAVES_CHOICE] = {take_chosen, leave_chosen},
     [PLM_LEAVES_ORDER] = {NULL, NULL},
     [PLM_LEAVES_PICK] = {NULL, NULL},
     [PLM_LEAVES_DRAW] = {NULL, NULL},

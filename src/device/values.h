@@ -46,7 +46,8 @@ enum plm_operator_is {
     PLM_OPERATOR_DIRECTED =
         2097152, /* what it leaves points the other way if one of two that it is given does: mul, dot */
     PLM_OPERATOR_TURNS = 4194304, /* turns that around: neg, sub */
-    PLM_OPERATOR_ROWS = 8388608 /* rows of a table: not followed if that is floating point and large, an embedding */
+    PLM_OPERATOR_ROWS = 8388608, /* rows of a table: not followed if that is floating point and large, an embedding */
+    PLM_OPERATOR_PUTS_WEIGHTS = 16777216 /* puts what is not known where something was chosen */
 };
 enum { PLM_VALUES_ELEMENTS = 1 << 16 }; /* tensors of more are not followed */
 enum { PLM_VALUES_PARTS = 8192, PLM_VALUES_PARTS_DIMENSIONS = 3 }; /* of floating point, no more is computed in part */

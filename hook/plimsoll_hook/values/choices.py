@@ -1,5 +1,5 @@
 """What is assumed of a choice that depends on weights: which experts a router sends a token to, in which order something is, which is the
-largest. The rows CHOICE, ORDER, PICK and DRAW of src/common/policy.def say what; docs/values.md says why. Choices among many (anchors of
+largest. The rows CHOICE, ORDER, PICK, DRAW and WEIGHTS of src/common/policy.def say what; docs/values.md says why. Choices among many (anchors of
 a detector, words of a vocabulary) are not assumed. What the program ruled out (scores that are known, as -inf or as no more than what the
 others are at least) comes last, if there is anything else."""
 
@@ -17,10 +17,11 @@ def _rule():
 
 
 class Scores:
-    """What a choice is made by: its sizes, and what is known of it. `bounded`: what is not known is not negative."""
+    """What a choice is made by: its sizes, and what is known of it. `bounded`: what is not known is not negative. `others`: the tensors that
+    the operator is given beside it."""
 
-    def __init__(self, described, bounded=False):
-        self.described, self.bounded, self.shape = described, bounded, described[2]
+    def __init__(self, described, bounded=False, others=()):
+        self.described, self.bounded, self.shape, self.others = described, bounded, described[2], others
 
     def standing(self, torch, largest, dimension):
         """Of each element, along the dimension that is then the last: 1 ruled out, -1 before all others, 0 as good as others; None: of all
@@ -146,8 +147,32 @@ class Pick:
         return True
 
 
-ASSUMED = Choice, Order, Pick
+class Weights:
+    """What a router puts where it chose: numbers that are not 0, as single ones are not."""
+
+    row, rule, small = "WEIGHTS", "", 2.0**-10
+
+    def __init__(self, into, dimension, places):
+        self.into, self.dimension, self.places = into, dimension, places
+
+    @classmethod
+    def put_into(cls, into, arguments):
+        """Of scatter(into, dim, index, src)."""
+        known = all(len(tensor) > 4 and 0 not in tensor[4] for tensor in (into.described, into.others[0]))
+        if not _rule() or not known or not host.is_floating(into.described):
+            return None
+        return cls(host.tensor_of(into.described).clone(), arguments[0], host.tensor_of(into.others[0]).clone())
+
+    def put(self, torch, place):
+        if place.shape != self.into.shape:
+            return False
+        place.copy_(self.into.scatter(self.dimension, self.places, self.small))
+        return True
+
+
+ASSUMED = Choice, Order, Pick, Weights
 # By the name of the operator that the card has: (its scores, other arguments) → what is assumed.
 KINDS = {"aten::topk": Choice.of, "aten::sort": Order.of, "aten::sort.stable": Order.of,
          "aten::randperm.generator_out": Order.of, "aten::multinomial": Order.drawn,
-         "aten::argmax": Pick.largest, "aten::max.dim": Pick.largest, "aten::argmin": Pick.smallest, "aten::min.dim": Pick.smallest}
+         "aten::argmax": Pick.largest, "aten::max.dim": Pick.largest, "aten::argmin": Pick.smallest, "aten::min.dim": Pick.smallest,
+         "aten::scatter.src": Weights.put_into, "aten::scatter_.src": Weights.put_into}

@@ -2,7 +2,7 @@
 it."""
 
 from ..device import (BOUNDED, CHECKS, CHOOSES, COLLECTIVE, COPIES, DIRECTED, DRAWS, EACH, FILLS, FOLLOWED, KEEPS, LEAF, LEAST_ONE, PASSES, POSITIVE,
-                      PUTS, ROWS, SQUARES, TURNS, ZEROS)
+                      PUTS, PUTS_WEIGHTS, ROWS, SQUARES, TURNS, ZEROS)
 from . import choices, host, partial
 
 # They allocate, or change what a tensor says of itself; no value is read or written.
@@ -126,7 +126,7 @@ def classify(qualified, overload_name):
         flags |= FOLLOWED | partial.in_parts(operator, name, overload)
         flags |= EACH if _each(name, overload) else 0
     operator.chooses = choices.KINDS.get(full)
-    flags |= CHOOSES if operator.chooses else 0
+    flags |= (CHOOSES if operator.chooses else 0) | (PUTS_WEIGHTS if operator.chooses and plain == "scatter" else 0)
     operators.append(operator)
     return (len(operators) - 1, flags, len(needs), len(overload._schema.returns), _bits(operator.written), _bits(needs),
             partial.decides(plain))

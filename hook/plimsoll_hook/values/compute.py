@@ -30,8 +30,8 @@ def choose(number, values, bounded):
     tensors = [value for value in values if type(value) is tuple]
     arguments = [value for value in values if type(value) is not tuple]
     with host.Guard.one:
-        choice = operators[number].chooses(choices.Scores(tensors[0], bounded), arguments) if tensors else None
-    if choice:
+        choice = operators[number].chooses(choices.Scores(tensors[0], bounded, tensors[1:]), arguments) if tensors else None
+    if choice and device.LEAVES[choice.row]:
         device.note(device.LEAVES[choice.row], choice.rule)
     return choice
 

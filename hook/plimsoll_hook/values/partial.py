@@ -62,13 +62,30 @@ def _masked_fill(tensors, masks, made, args):
     return masks[1] & host.torch.where(tensors[1], masks[2] if len(masks) > 2 else True, masks[0])
 
 
-def _softmax(tensors, masks, made, args):
-    """What is ruled out stays that, if the row has anything else."""
-    out = masks[0] & (tensors[0] == -math.inf)
-    return out & ~out.all(args[1], keepdim=True)
+def _scatter(tensors, masks, made, args):
+    if not masks[1].all():
+        return host.torch.zeros(made.shape, dtype=host.torch.bool)
+    return masks[0].scatter(args[1], tensors[1], masks[2] if len(masks) > 2 else True)
 
 
-_CHOSEN = {"where": (0, _where), "masked_fill": (1, _masked_fill)}  # by a mask, which argument that is; of it something is known
+def _ruled_out(result):
+    """What is ruled out stays that, if the row has anything else; which may read as anything."""
+
+    def known(tensors, masks, made, args):
+        out = masks[0] & (tensors[0] == -math.inf)
+        out = out & ~out.all(args[1], keepdim=True)
+        made.masked_fill_(out, result)
+        return out
+
+    return known
+
+
+_SOFT = {"_softmax": _ruled_out(0.0), "_log_softmax": _ruled_out(-math.inf)}
+
+
+# Which argument must have something that is known: a mask, or what is put into.
+_CHOSEN = {"where": (0, _where), "masked_fill": (1, _masked_fill), "scatter": (0, _scatter)}
+_FORMS = {"where": ("self",), "scatter": ("src", "value")}  # in which overloads; others are of composed operators, or reduce
 
 
 def decides(plain):
@@ -86,10 +103,10 @@ def in_parts(operator, name, overload):
         return EITHER | WHOLE if plain == "mul" else EITHER
     if name == "copy_":
         operator.known = lambda tensors, masks, made, args: masks[1].expand(made.shape)
-    elif plain in _CHOSEN and (name != "where" or overload._overloadname == "self"):
+    elif plain in _CHOSEN and overload._overloadname in _FORMS.get(plain, (overload._overloadname,)):
         operator.known = _CHOSEN[plain][1]
-    elif name in ("_softmax", "_log_softmax"):
-        operator.known = _softmax
+    elif name in _SOFT:
+        operator.known = _SOFT[name]
     elif name == "cat":
         operator.known = lambda tensors, masks, made, args: host.torch.cat(masks, args[-1])
     elif host.torch.Tag.pointwise in overload.tags:
@@ -97,7 +114,7 @@ def in_parts(operator, name, overload):
         operator.certain = _CERTAIN.get(name)
     else:
         return 0
-    return EITHER if plain in ("cat", "_softmax", "_log_softmax", *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
+    return EITHER if plain in ("cat", *_SOFT, *_CHOSEN) else PARTS | CERTAIN if operator.certain else PARTS
 
 
 def wide(values):
@@ -135,7 +152,8 @@ class Parts:
             return False
         if not known.any():
             return False
-        place.copy_(host.torch.where(known, made, place))  # what is not known reads as what is there
+        # What is not known reads as what was there, or as zeros: an operator may begin with a copy of something else.
+        place.copy_(host.torch.where(known, made, place if any(self.operator.written) else host.torch.zeros_like(made)))
         return known.contiguous().numpy().tobytes()
 
 
