@@ -30,8 +30,8 @@ char *const *plm_launcher_words(struct plm_launcher_line *line, const struct plm
 void plm_launcher_line_free(struct plm_launcher_line *line);
 
 /* How many processes a launcher's line starts on a node, each with a GPU of its own, up to `most`; 0: the line begins with no
-   launcher, or does not say. The lines of accelerate and deepspeed are read for that too, and
-   accelerate's file of settings: the one that it names, or the one that `accelerate config` wrote. */
+   launcher, or does not say. The lines of accelerate and deepspeed are read for that too, accelerate's file
+   of settings (the one that it names, or the one that `accelerate config` wrote), and what a line tells Lightning. */
 int plm_launcher_gpus(char *const *command, int most);
 
 /* How many nodes a list names, as Slurm writes them: "a[01-04,7],b". 0, or PLM_EINVAL with a sentence. */

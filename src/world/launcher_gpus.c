@@ -1,4 +1,5 @@
 /* How many GPUs of a node a launcher's line asks for; accelerate's may be in a file of settings. */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,6 +92,30 @@ static unsigned accelerate_gpus(char *const *command)
     return gpus;
 }
 
+/* ---- Lightning ---- */
+
+/* `2`, or the numbers of the GPUs, `0,3` and `[0, 3]`, which must be there; 0: auto, or all. */
+static unsigned devices_gpus(const char *devices)
+{
+    const bool several = strpbrk(devices, "[,") != NULL;
+    unsigned highest = 0;
+    for (const char *at = devices + strspn(devices, "[ "); isdigit((unsigned char)*at); at += strspn(at, ", ")) {
+        char *end;
+        const unsigned number = (unsigned)strtoul(at, &end, 10);
+        highest = number > highest ? number : highest;
+        at = end;
+    }
+    return highest + several;
+}
+
+/* The line of LightningCLI, or of `fabric run`. What a program calls itself says nothing of it. */
+static unsigned lightning_gpus(char *const *command)
+{
+    const bool fabric = !strcmp(base_name(command[0]), "fabric") && command[1] && !strcmp(command[1], "run");
+    const char *devices = option_value(command, fabric ? "devices" : "trainer.devices");
+    return devices ? devices_gpus(devices) : 0;
+}
+
 int plm_launcher_gpus(char *const *command, int most)
 {
     const char *deepspeed = strcmp(base_name(command[0]), "deepspeed") ? NULL : option_value(command, "num_gpus");
@@ -104,5 +129,7 @@ int plm_launcher_gpus(char *const *command, int most)
         gpus = accelerate_gpus(command);
     else if (deepspeed)
         gpus = (unsigned)strtoul(deepspeed, NULL, 10);
+    else if (!gpus)
+        gpus = lightning_gpus(command);
     return gpus <= (unsigned)most ? (int)gpus : most;
 }
