@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "allocator/driver.h"
+#include "allocator/internal.h"
 #include "common/error.h"
 #include "unit.h"
 
@@ -720,6 +721,65 @@ static void stays_valid(void **state)
     }
 }
 
+/* ---- the walker itself ---- */
+
+/* Some bits of a field are wrong, and right again. */
+static void damage(const struct plm_allocator *a, void *field, size_t size, uint64_t bits)
+{
+    unsigned char kept[8];
+    memcpy(kept, field, size);
+    for (size_t i = 0; i < size; i++)
+        ((unsigned char *)field)[i] ^= (unsigned char)(bits >> 8 * i);
+    assert_false(plm_allocator_is_valid(a));
+    memcpy(field, kept, size);
+    assert_true(plm_allocator_is_valid(a));
+}
+#define DAMAGE(field, bits) damage(a, &(field), sizeof(field), bits)
+
+/* 3 MiB that are taken, what is left of their segment, and 12 MiB that wait for two other streams. */
+static void damage_is_noticed(void **state)
+{
+    static const enum plm_allocator_stat stats[] = {
+        PLM_STAT_ALLOCATED_BYTES, PLM_STAT_ACTIVE_BYTES,   PLM_STAT_RESERVED_BYTES,      PLM_STAT_SEGMENT,
+        PLM_STAT_ALLOCATION,      PLM_STAT_INACTIVE_SPLIT, PLM_STAT_INACTIVE_SPLIT_BYTES};
+    struct plm_allocator *a = plain();
+    struct plm_cell *live = plm_cell_live(a, take(a, 3 * MIB)), *rest = live->next, *waits;
+    const uint64_t block = take(a, 12 * MIB);
+    (void)state;
+    assert_int_equal(plm_allocator_record_stream(a, block, 5), 0);
+    assert_int_equal(plm_allocator_record_stream(a, block, 6), 0);
+    give(a, block);
+    assert_int_equal(a->queues, 2);
+    waits = a->queue[0].cell[0];
+    assert_ptr_equal(waits, a->queue[1].cell[0]);
+    DAMAGE(live->allocated, 1);
+    DAMAGE(live->address, 512);
+    DAMAGE(live->size, 512);
+    DAMAGE(live->size, 1);
+    DAMAGE(rest->allocated, 1);
+    DAMAGE(rest->mapped, 1);
+    DAMAGE(rest->events, 1);
+    DAMAGE(rest->size, 1024);
+    DAMAGE(rest->pool, sizeof(void *));
+    DAMAGE(waits->allocated, 1);
+    DAMAGE(waits->events, waits->events);
+    DAMAGE(waits->size, 512);
+    DAMAGE(a->held, 512);
+    DAMAGE(a->driver.used, a->driver.used);
+    DAMAGE(a->driver.capacity, a->driver.capacity);
+    for (size_t i = 0; i < COUNT(stats); i++) {
+        struct plm_stat *stat = a->stats.stat[stats[i]];
+        DAMAGE(stat[PLM_STAT_ALL].current, 1);
+        DAMAGE(stat[PLM_STAT_LARGE].current, 1);
+        stat[PLM_STAT_ALL].current++; /* its parts still add up */
+        stat[PLM_STAT_LARGE].current++;
+        assert_false(plm_allocator_is_valid(a));
+        stat[PLM_STAT_ALL].current--;
+        stat[PLM_STAT_LARGE].current--;
+    }
+    plm_allocator_delete(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -755,6 +815,7 @@ int main(void)
         cmocka_unit_test(bad_operations),
         cmocka_unit_test(settings),
         cmocka_unit_test(stays_valid),
+        cmocka_unit_test(damage_is_noticed),
     };
     return RUN(tests);
 }

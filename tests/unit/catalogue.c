@@ -139,6 +139,10 @@ static void other_makers(void **state)
                     "'Gaudi 3' is an Intel accelerator; plimsoll simulates NVIDIA GPUs only");
     assert_contains(refused("TPU v4", PLM_EINVAL), "a Google accelerator");
     assert_contains(refused("mine", PLM_EINVAL), "unknown GPU 'mine'");
+    assert_null(plm_card_maker("mine")); /* AMD's have a number there */
+    assert_null(plm_card_maker("RXT"));
+    assert_null(plm_card_maker("xt"));
+    assert_string_equal(plm_card_maker("7900 XTX"), "an AMD GPU");
 }
 
 /* Each name of each card leads to it; the driver's may be that of several. */

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/error.h"
+#include "report/result.h"
 #include "study/evaluate/judge.h"
 #include "unit.h"
 
@@ -312,6 +313,146 @@ static void test_methods(void **state)
     plm_evaluation_free(&e);
 }
 
+/* ---- how it is shown ---- */
+
+static const char *shown_cell(const struct plm_csv *t, size_t row, const char *column)
+{
+    const int at = plm_csv_column(t, column);
+    if (at < 0)
+        fail_msg("there is no column %s", column);
+    return plm_csv_cell(t, row, at);
+}
+
+static void read_lines(void (*put)(struct plm_lines *lines, const void *what), const struct plm_evaluation *e,
+                       struct plm_csv *table)
+{
+    struct plm_error error;
+    FILE *out = fopen(unit_path("shown.csv"), "w");
+    struct plm_lines lines = {.out = out};
+    assert_non_null(out);
+    put(&lines, e);
+    fclose(out);
+    if (plm_csv_read(unit_path("shown.csv"), table, &error))
+        fail_msg("%s", error.text);
+}
+
+/* The first method says 369 and 349 where 410 were measured, errors of -10 % and -14.878 %, and of one run, wrongly, that
+   it does not fit; the second says why it does not answer. */
+static struct plm_reply shown_reply[6] = {
+    {.known = true, .answer = {.bytes = 369, .seconds = 0.5}, .capture_seconds = 2},
+    {.known = true, .answer = {.state = PLM_UNANSWERED, .note = "no trace"}},
+    {.known = true, .answer = {.bytes = 820, .oom = true}},
+    {.known = true, .answer = {.state = PLM_UNANSWERED, .note = "no layers"}},
+    {.known = true, .answer = {.bytes = 349}},
+    {.known = true, .answer = {.state = PLM_UNANSWERED, .note = "no trace"}},
+};
+
+static void judge_shown(struct made *m, struct plm_evaluation *e)
+{
+    static const struct plm_bench_settings settings = {.method = both_methods, .methods = 2};
+    static const struct plm_judge_options options = {.kind = PLM_TRUTH_LESS_FIRST};
+    make(m);
+    m->bench.settings = &settings;
+    for (size_t i = 0; i < 3; i++)
+        m->run[i].reply = &shown_reply[2 * i];
+    plm_judge(&m->bench, &options, e);
+}
+
+static void test_figures_shown(void **state)
+{
+    static const struct {
+        const char *column, *all, *none; /* of the first method, of the second */
+    } rows[] = {
+        {"family", "all", "all"},
+        {"estimator", "first", "second"},
+        {"origin", "method", "method"},
+        {"runs", "3", "3"},
+        {"answered", "3", "0"},
+        {"compared", "2", "0"},
+        {"outside", "0", "0"},
+        {"judged", "3", "0"},
+        {"median", "0.12439024", ""}, /* of 10 and 14.878: the mean of both */
+        {"mean", "0.12439024", ""},
+        {"worst", "0.14878049", ""},
+        {"signed_50", "-0.12439024", ""},
+        {"under", "1.00000000", ""},
+        {"oom_agreement", "0.66666667", ""},
+        {"pef", "0.66666667", ""},
+        {"seconds", "2.500", ""}, /* of the one whose time is known */
+    };
+    struct plm_evaluation e;
+    struct plm_csv t;
+    struct made m;
+    (void)state;
+    judge_shown(&m, &e);
+    read_lines(plm_evaluation_figures, &e, &t);
+    assert_int_equal(t.rows, 3 * 4); /* two families and both, each with four estimators */
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_string_equal(shown_cell(&t, 10, rows[i].column), rows[i].all);
+        assert_string_equal(shown_cell(&t, 11, rows[i].column), rows[i].none);
+    }
+    plm_csv_free(&t);
+    plm_evaluation_free(&e);
+}
+
+static void test_rows_shown(void **state)
+{
+    static const struct {
+        const char *column, *first, *second; /* of the first two rows */
+    } rows[] = {
+        {"family", "CNN", "CNN"},
+        {"truth", "410", "410"},
+        {"truth_is", "measured", "measured"},
+        {"real_oom", "false", "false"},
+        {"allocated", "300", "300"},
+        {"reserved", "400", "400"},
+        {"outside", "10", "10"},
+        {"least", "350", "350"},
+        {"early", "60", "60"},
+        {"why", "", ""},
+        {"first: bytes", "369", "820"},
+        {"first: error", "-0.10000000", ""},
+        {"first: verdict_right", "true", "false"},
+        {"first: accurate", "true", "false"},
+        {"first: seconds", "2.500", ""},
+        {"first: state", "answered", "answered"},
+        {"second: bytes", "", ""},
+        {"second: verdict_right", "", ""},
+        {"second: state", "", ""},
+    };
+    struct plm_evaluation e;
+    struct plm_csv t;
+    struct made m;
+    (void)state;
+    judge_shown(&m, &e);
+    read_lines(plm_evaluation_rows, &e, &t);
+    assert_int_equal(t.rows, 3);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_string_equal(shown_cell(&t, 0, rows[i].column), rows[i].first);
+        assert_string_equal(shown_cell(&t, 1, rows[i].column), rows[i].second);
+    }
+    plm_csv_free(&t);
+    plm_evaluation_free(&e);
+}
+
+/* Each reason once. */
+static void test_silences_shown(void **state)
+{
+    struct plm_evaluation e;
+    struct made m;
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    (void)state;
+    assert_non_null(out);
+    judge_shown(&m, &e);
+    plm_evaluation_result.text(&(struct plm_page){.out = out, .width = 80}, &e);
+    fclose(out);
+    assert_contains(text, "Not answered\n  second: no trace\n  second: no layers\n\n");
+    free(text);
+    plm_evaluation_free(&e);
+}
+
 /* A run without truth is held against the virtual GPU, and what ran there is not judged by it. */
 static void test_reference(void **state)
 {
@@ -491,6 +632,9 @@ int main(void)
         cmocka_unit_test(test_verdicts),
         cmocka_unit_test(test_tools),
         cmocka_unit_test(test_methods),
+        cmocka_unit_test(test_figures_shown),
+        cmocka_unit_test(test_rows_shown),
+        cmocka_unit_test(test_silences_shown),
         cmocka_unit_test(test_reference),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_factors),

@@ -15,7 +15,7 @@
 enum { CONTEXT = 550 }; /* MiB: of a job that tells nothing of its card, between 100 and 700 */
 
 struct made {
-    struct plm_summary_count config[4];
+    struct plm_summary_count config[8];
     struct plm_step step[6];
     struct plm_summary_device device[2];
     struct plm_lane lane[2];
@@ -26,10 +26,13 @@ struct made {
 static struct made *job_make(struct made *m, uint64_t mib, const char *status, const char *bounded)
 {
     *m = (struct made){.config = {{.name = (char *)"gpu", .detail = (char *)"own"}}};
-    m->job = (struct plm_job){
-        .summary = {.config = {m->config, 1, 4}, .ended = true, .steps = 2, .device = m->device, .devices = 1},
-        .lane = m->lane,
-        .lanes = 1};
+    m->job = (struct plm_job){.summary = {.config = {m->config, 1, COUNT(m->config)},
+                                          .ended = true,
+                                          .steps = 2,
+                                          .device = m->device,
+                                          .devices = 1},
+                              .lane = m->lane,
+                              .lanes = 1};
     if (status)
         m->config[m->job.summary.config.count++] =
             (struct plm_summary_count){.name = (char *)"exit", .detail = (char *)(uintptr_t)status};
@@ -241,6 +244,63 @@ static void told_in_the_record(void **state)
             assert_string_equal(confidence(&m, reason), count ? "medium" : "high");
             assert_string_equal(reason, says[count]);
         }
+}
+
+/* What else a record or its stack file says, and how much it matters. */
+static void told_of_its_origin(void **state)
+{
+    static const struct {
+        const char *note, *config[4][2], *level, *reason;
+    } rows[] = {
+        {"history-late", {{NULL}}, "medium", "the snapshot's history starts late: an earlier peak is missing"},
+        {"history-differs",
+         {{NULL}},
+         "medium",
+         "the history does not end in the snapshot's state: sizes may be slightly wrong"},
+        {"message-late", {{NULL}}, "medium", "a rank timed out waiting for a message and went on"},
+        {"object-large", {{NULL}}, "medium", "an object of more than 1 MiB did not reach the other ranks: a.py:1"},
+        {"conv-formula",
+         {{NULL}},
+         "high",
+         "convolution workspaces are estimated by a formula; this --detail does not record how much they matter"},
+        {"",
+         {{"stack", "a.ini"}, {"stack-chosen", "card"}, {"stack-made", "measured"}},
+         "high",
+         "the stack file 'a.ini' (measured) was used for this GPU; `--stack none` turns it off"},
+        {"",
+         {{"stack", "a.ini"}, {"stack-chosen", "card"}},
+         "high",
+         "the stack file 'a.ini' (unknown) was used for this GPU; `--stack none` turns it off"},
+        /* It has rows for some convolutions, and the job has none of them. */
+        {"", {{"stack", "a.ini"}, {"stack-chosen", "card"}, {"stack-made", "written"}}, "high", ""},
+        {"conv-table",
+         {{"stack", "a.ini"}, {"stack-chosen", "card"}, {"stack-made", "written"}},
+         "high",
+         "the stack file 'a.ini' (written) was used for this GPU; `--stack none` turns it off"},
+        {"", {{"stack", "a.ini"}, {"stack-chosen", "user"}}, "high", ""},
+        {"",
+         {{"stack", "a.ini"}, {"stack-card", "other"}, {"stack-gpu", "RTX 3060"}},
+         "medium",
+         "the stack file 'a.ini' is for other versions or another GPU: the card is RTX 3060"},
+        {"",
+         {{"stack", "a.ini"}, {"stack-card", "other"}},
+         "medium",
+         "the stack file 'a.ini' is for other versions or another GPU: the card is another one"},
+        {"", {{"stack", "a.ini"}, {"stack-card", "same"}}, "high", ""},
+    };
+    struct made m;
+    char reason[256];
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct plm_summary_count note = {.name = (char *)(uintptr_t)rows[i].note, .detail = (char *)"a.py:1"};
+        job_make(&m, 3000, "0", "no");
+        m.job.summary.notes = (struct plm_counts){.item = &note, .count = 1};
+        for (size_t k = 0; k < COUNT(rows[i].config) && rows[i].config[k][0]; k++)
+            m.config[m.job.summary.config.count++] = (struct plm_summary_count){
+                .name = (char *)(uintptr_t)rows[i].config[k][0], .detail = (char *)(uintptr_t)rows[i].config[k][1]};
+        assert_string_equal(confidence(&m, reason), rows[i].level);
+        assert_string_equal(reason, rows[i].reason);
+    }
 }
 
 /* ---- a command that ends well although a process of it failed ---- */
@@ -586,11 +646,18 @@ static void peak_after_the_steps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),        cmocka_unit_test(cards_without_a_peak),
-                                       cmocka_unit_test(recommended),    cmocka_unit_test(width),
-                                       cmocka_unit_test(workspaces),     cmocka_unit_test(steps),
-                                       cmocka_unit_test(widest_device),  cmocka_unit_test(shared_card),
-                                       cmocka_unit_test(hidden),         cmocka_unit_test(told_in_the_record),
-                                       cmocka_unit_test(unknown_values), cmocka_unit_test(peak_after_the_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(endings),
+                                       cmocka_unit_test(cards_without_a_peak),
+                                       cmocka_unit_test(recommended),
+                                       cmocka_unit_test(width),
+                                       cmocka_unit_test(workspaces),
+                                       cmocka_unit_test(steps),
+                                       cmocka_unit_test(widest_device),
+                                       cmocka_unit_test(shared_card),
+                                       cmocka_unit_test(hidden),
+                                       cmocka_unit_test(told_in_the_record),
+                                       cmocka_unit_test(told_of_its_origin),
+                                       cmocka_unit_test(unknown_values),
+                                       cmocka_unit_test(peak_after_the_steps)};
     return RUN(tests);
 }

@@ -2,6 +2,8 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "device/device.h"
 #include "device/stream.h"
@@ -539,6 +541,31 @@ static void recurrent(void **state)
     }
 }
 
+/* As cuDNN 8 has it: a descriptor without input, whose weights follow from the tensor of a step, 3 x 11 x 1. Of an LSTM with
+   13 units these are 4 matrices of 13 x 11 and 4 of 13 x 13, and with both biases 8 vectors; a second layer has 13 in. */
+static void recurrent_of_8(void **state)
+{
+    static const int size[3] = {3, 11, 1}, stride[3] = {11, 1, 1};
+    w h, rnn, dropout, x;
+    (void)state;
+    use("libcudnn.so.8");
+    h = made("cudnnCreate");
+    rnn = made("cudnnCreateRNNDescriptor");
+    dropout = made("cudnnCreateDropoutDescriptor");
+    x = made("cudnnCreateTensorDescriptor");
+    assert_int_equal(
+        CALL("cudnnSetTensorNdDescriptor", (w, int, int, const int *, const int *), (x, 0, 3, size, stride)), 0);
+    for (int layers = 1; layers <= 2; layers++) {
+        const size_t first = 4 * (13 * 11 + 13 * 13 + 2 * 13), second = 4 * (13 * 13 + 13 * 13 + 2 * 13);
+        size_t bytes = 0;
+        assert_int_equal(CALL("cudnnSetRNNDescriptor_v6", (w, w, int, int, w, int, int, int, int, int),
+                              (h, rnn, 13, layers, dropout, 0, 0, 2, 0, 0)),
+                         0);
+        assert_int_equal(CALL("cudnnGetRNNParamsSize", (w, w, w, size_t *, int), (h, rnn, x, &bytes, 0)), 0);
+        assert_int_equal(bytes, 4 * (layers == 1 ? first : first + second));
+    }
+}
+
 /* ---- NCCL ---- */
 
 struct id {
@@ -662,8 +689,94 @@ static void driver(void **state)
     assert_int_equal(e->word[4], PLM_COPY_FILL | 1 << 16);
 }
 
+/* Which streams capture; the identifier is for those who ask for it. */
+static void capture_asked(void **state)
+{
+    w stream = 0, graph = 0;
+    uint64_t id = 77;
+    int status = -1;
+    (void)state;
+    use("libcuda.so.1");
+    assert_int_equal(CALL("cuStreamCreate", (w *, unsigned), (&stream, 1)), 0);
+    assert_int_equal(CALL("cuStreamGetCaptureInfo", (w, int *, uint64_t *), (stream, NULL, &id)), 1);
+    assert_int_equal(CALL("cuStreamGetCaptureInfo", (w, int *, uint64_t *), (stream, &status, NULL)), 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(CALL("cuStreamBeginCapture_v2", (w, int), (stream, 0)), 0);
+    assert_int_equal(CALL("cuStreamGetCaptureInfo", (w, int *, uint64_t *), (stream, &status, &id)), 0);
+    assert_int_equal(status, 1); /* CU_STREAM_CAPTURE_STATUS_ACTIVE */
+    assert_int_not_equal(id, 77);
+    assert_int_equal(CALL("cuStreamEndCapture", (w, w *), (stream, &graph)), 0);
+    assert_int_equal(CALL("cuStreamDestroy_v2", (w), (stream)), 0);
+}
+
+/* ---- tensor maps ---- */
+
+/* The limits that CUDA's documentation of cuTensorMapEncodeTiled() states: a map at a multiple of 64 bytes, memory at one of
+   16, up to 5 dimensions of 1 to 2^32, strides that are multiples of 16 below 2^40, boxes of 1 to 256. */
+static const struct {
+    uint64_t map, address, dims[2], stride;
+    uint32_t rank, box[2];
+    int status;
+} maps[] = {
+    {0, 4096, {8, 8}, 16, 2, {8, 8}, 0},
+    {0, 4096, {1, 1ull << 32}, (1ull << 40) - 16, 2, {1, 256}, 0},
+    {0, 4096, {8, 0}, 16, 1, {8, 0}, 0}, /* of one dimension, the others are not read */
+    {32, 4096, {8, 8}, 16, 2, {8, 8}, 1},
+    {0, 4104, {8, 8}, 16, 2, {8, 8}, 1},
+    {0, 4096, {0, 8}, 16, 2, {8, 8}, 1},
+    {0, 4096, {8, 0}, 16, 2, {8, 8}, 1},
+    {0, 4096, {8, (1ull << 32) + 1}, 16, 2, {8, 8}, 1},
+    {0, 4096, {8, 8}, 8, 2, {8, 8}, 1},
+    {0, 4096, {8, 8}, 1ull << 40, 2, {8, 8}, 1},
+    {0, 4096, {8, 8}, 16, 2, {0, 8}, 1},
+    {0, 4096, {8, 8}, 16, 2, {8, 257}, 1},
+    {0, 4096, {8, 8}, 16, 0, {8, 8}, 1},
+    {0, 4096, {8, 8}, 16, 6, {8, 8}, 1},
+};
+
+/* In a child, whose card has them; the number of the first that is answered wrongly, from 1. */
+static int encode_maps(void)
+{
+    _Alignas(64) char map[256];
+    w context = 0;
+    use("libcuda.so.1");
+    if (CALL("cuInit", (unsigned), (0)) || CALL("cuDevicePrimaryCtxRetain", (w *, int), (&context, 0)) ||
+        CALL("cuCtxSetCurrent", (w), (context)))
+        return 100;
+    for (size_t i = 0; i < COUNT(maps); i++) {
+        const uint64_t dims[6] = {maps[i].dims[0], maps[i].dims[1], 8, 8, 8, 8},
+                       strides[5] = {maps[i].stride, 16, 16, 16, 16};
+        const uint32_t box[6] = {maps[i].box[0], maps[i].box[1], 8, 8, 8, 8}, ones[6] = {1, 1, 1, 1, 1, 1};
+        const int status =
+            CALL("cuTensorMapEncodeTiled",
+                 (void *, int, unsigned, w, const uint64_t *, const uint64_t *, const uint32_t *, const uint32_t *, int,
+                  int, int, int),
+                 (map + maps[i].map, 0, maps[i].rank, maps[i].address, dims, strides, box, ones, 0, 0, 0, 0));
+        if (status != maps[i].status)
+            return (int)i + 1;
+    }
+    return 0;
+}
+
+static void tensor_maps(void **state)
+{
+    const char *card = getenv("PLIMSOLL_CARD");
+    char own[4096], hopper[4096];
+    int status;
+    (void)state;
+    snprintf(own, sizeof own, "%s", card);
+    snprintf(hopper, sizeof hopper, "%s/data/gpus/h100-80gb.ini#h100-80gb", getenv("PLM_SOURCE"));
+    setenv("PLIMSOLL_CARD", hopper, 1);
+    if (!fork())
+        _exit(encode_maps());
+    wait(&status);
+    setenv("PLIMSOLL_CARD", own, 1);
+    assert_int_equal(status, 0);
+}
+
 int main(void)
 {
+    const struct CMUnitTest of_another_card[] = {cmocka_unit_test(tensor_maps)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(gemms_12),
         cmocka_unit_test(gemms_13),
@@ -674,9 +787,11 @@ int main(void)
         cmocka_unit_test(backend_convolution),
         cmocka_unit_test(attention),
         cmocka_unit_test(recurrent),
+        cmocka_unit_test(recurrent_of_8),
         cmocka_unit_test(collectives),
         cmocka_unit_test(runtime),
         cmocka_unit_test(driver),
+        cmocka_unit_test(capture_asked),
     };
-    return cmocka_run_group_tests(tests, start, NULL);
+    return RUN(of_another_card) + cmocka_run_group_tests(tests, start, NULL);
 }

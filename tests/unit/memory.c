@@ -189,6 +189,23 @@ static uint64_t create(int device, uint64_t size)
     return handle;
 }
 
+/* Address space that is given back can be reserved again, in one piece, whatever goes first. */
+static void ranges_join(void **state)
+{
+    static const int orders[][3] = {{0, 2, 1}, {2, 0, 1}, {0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(orders); i++) {
+        const uint64_t at[] = {reserve(8 * MIB), reserve(8 * MIB), reserve(8 * MIB)}, behind = reserve(8 * MIB);
+        uint64_t again;
+        for (int k = 0; k < 3; k++)
+            assert_int_equal(plm_vmm_release_range(at[orders[i][k]], 8 * MIB), 0);
+        again = reserve(24 * MIB);
+        assert_int_equal(again, at[2]);
+        assert_int_equal(plm_vmm_release_range(again, 24 * MIB), 0);
+        assert_int_equal(plm_vmm_release_range(behind, 8 * MIB), 0);
+    }
+}
+
 static void mappings_hold_memory(void **state)
 {
     uint64_t range = reserve(8 * MIB), handle = create(0, 4 * MIB);
@@ -454,6 +471,7 @@ int main(void)
         cmocka_unit_test_teardown(half_a_page_shares, nothing_is_left),
         cmocka_unit_test_teardown(each_card_has_its_range, nothing_is_left),
         cmocka_unit_test_teardown(libraries_count, nothing_is_left),
+        cmocka_unit_test_teardown(ranges_join, nothing_is_left),
         cmocka_unit_test_teardown(mappings_hold_memory, nothing_is_left),
         cmocka_unit_test_teardown(handles_hold_memory, nothing_is_left),
         cmocka_unit_test_teardown(wrong_mappings, nothing_is_left),

@@ -125,6 +125,44 @@ static void lanes_of_ranks(void **state)
     assert_ptr_equal(plm_time_lane(&(struct plm_works){.lane = lane, .lanes = 1}, 0), &lane[0]);
 }
 
+/* Two steps of 32 samples in one rank and of 16 in the other are 24 on average; four replicas of them in 0.5 s are 192 a
+   second. A lane that is measured in other steps, or has no samples, tells nothing. */
+static void samples_of_all(void **state)
+{
+    static struct plm_work_step step[] = {{.samples = 32}, {.samples = 32}, {.samples = 16}, {.samples = 16}, {0}};
+    struct plm_work_lane lane[] = {{.process = 1, .unit = PLM_STEP_PASS, .step = step, .steps = 2},
+                                   {.process = 2, .unit = PLM_STEP_PASS, .step = step + 2, .steps = 2},
+                                   {.process = 2, .unit = PLM_STEP_PASS, .step = step + 4, .steps = 1, .device = 1},
+                                   {.process = 3, .unit = PLM_STEP_WHOLE, .step = step, .steps = 2},
+                                   {.process = 4, .unit = PLM_STEP_PASS}};
+    struct plm_works some = lanes(lane, COUNT(lane));
+    (void)state;
+    some.world = (struct plm_work_world){.ranks = 8, .replicas = 4};
+    assert_near(plm_time_together(&some, &lane[0], 500 * MS), 192, 1e-9);
+    assert_near(plm_time_together(&some, &lane[3], 500 * MS), 4 * 32 / 0.5, 1e-9);
+    assert_true(plm_time_together(&some, &lane[0], 0) <= 0);
+    assert_int_equal(plm_time_gpus(&some, &lane[0]), 8);
+    assert_int_equal(plm_time_gpus(&some, &lane[1]), 16); /* each process drives two */
+    some.world = (struct plm_work_world){.ranks = 1, .replicas = 1}; /* alone: its own */
+    assert_near(plm_time_together(&some, &lane[1], 500 * MS), 32, 1e-9);
+    assert_true(plm_time_together(&some, &lane[4], 500 * MS) <= 0);
+}
+
+/* A million samples at 100 a second take 2.78 hours, which cost on four GPUs of $1.5 an hour $16.67. A step of 0.5 s makes
+   7,200 of them an hour, 1,200 for a dollar. */
+static void prices(void **state)
+{
+    struct plm_time_row row = {.samples = 1e6, .together = 100, .price = 1.5, .gpus = 4, .timing.step = 500 * MS};
+    (void)state;
+    assert_near(plm_time_hours(&row), 1e6 / 100 / 3600, 1e-9);
+    assert_near(plm_time_cost(&row), 16 + 2.0 / 3, 1e-9);
+    assert_near(plm_time_per_dollar(&row), 1200, 1e-9);
+    row.together = 0;
+    assert_true(plm_time_hours(&row) <= 0 && plm_time_cost(&row) <= 0);
+    row.price = 0;
+    assert_true(plm_time_per_dollar(&row) <= 0);
+}
+
 /* ---- ranks that share their samples ---- */
 
 struct group {
@@ -262,6 +300,7 @@ int main(void)
         cmocka_unit_test(passes),          cmocka_unit_test(whole),
         cmocka_unit_test(sites),           cmocka_unit_test(the_busiest_device),
         cmocka_unit_test(lanes_of_ranks),  cmocka_unit_test(axes_that_share),
+        cmocka_unit_test(samples_of_all),  cmocka_unit_test(prices),
         cmocka_unit_test(worlds),          cmocka_unit_test(records_without_launches),
         cmocka_unit_test(records_damaged),
     };

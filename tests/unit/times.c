@@ -196,6 +196,13 @@ static double edge(const double *x, void *context)
     return x[0];
 }
 
+/* A hole that only who is told finds. */
+static double hole(const double *x, void *context)
+{
+    (void)context;
+    return fabs(x[0] - 0.123) + fabs(x[1] - 0.456) > 1e-12;
+}
+
 static void test_minimum(void **state)
 {
     double x[3] = {0.9, 0.9, 0.1}, least;
@@ -206,6 +213,13 @@ static void test_minimum(void **state)
     x[0] = 0.5;
     plm_minimum_find(edge, NULL, 1, x, &least);
     assert_true(x[0] == 0 && least == 0);
+    /* Where it begins is one of those it tries. */
+    x[0] = 0.123;
+    x[1] = 0.456;
+    plm_minimum_find(hole, NULL, 2, x, &least);
+    NEAR(least, 0);
+    NEAR(x[0], 0.123);
+    NEAR(x[1], 0.456);
 }
 
 static void test_fit_names(void **state)

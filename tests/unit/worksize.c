@@ -59,6 +59,31 @@ static size_t transform_bytes(int64_t n)
     return bytes;
 }
 
+/* The manual: transforms of one to three dimensions, each of them at least 1, and at least one at a time. CUFFT_INVALID_VALUE is 4,
+   CUFFT_INVALID_SIZE 8. */
+static void test_fft_shapes(void **state)
+{
+    static const struct {
+        int64_t n[4], batch;
+        int rank, status;
+    } rows[] = {
+        {{8, 1, 3}, 1, 3, 0}, {{8}, 7, 1, 0},  {{8, 1, 3, 1}, 1, 4, 4}, {{8}, 1, 0, 4},
+        {{8, 8, 0}, 1, 3, 8}, {{-1}, 1, 1, 8}, {{8}, 0, 1, 8},
+    };
+    struct plm_transform t;
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        assert_int_equal(plm_transform_of_type(&t, 0x29), 0);
+        assert_int_equal(plm_transform_shape(&t, rows[i].rank, rows[i].n, rows[i].batch), rows[i].status);
+        if (rows[i].status)
+            continue;
+        assert_int_equal(t.rank, rows[i].rank);
+        assert_int_equal(t.batch, rows[i].batch);
+        assert_memory_equal(t.n, rows[i].n, (size_t)t.rank * sizeof *t.n);
+    }
+    assert_int_equal(plm_transform_shape(&t, 1, NULL, 1), 4);
+}
+
 /* The manual: primes up to 127 have kernels of their own, and beyond Bluestein's algorithm pads a length to more than its double. */
 static void test_fft(void **state)
 {
@@ -72,8 +97,9 @@ static void test_fft(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_panel), cmocka_unit_test(test_reflect), cmocka_unit_test(test_svd),
-        cmocka_unit_test(test_eigen), cmocka_unit_test(test_batched), cmocka_unit_test(test_fft),
+        cmocka_unit_test(test_panel),      cmocka_unit_test(test_reflect), cmocka_unit_test(test_svd),
+        cmocka_unit_test(test_eigen),      cmocka_unit_test(test_batched), cmocka_unit_test(test_fft),
+        cmocka_unit_test(test_fft_shapes),
     };
     return RUN(tests);
 }
