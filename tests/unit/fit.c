@@ -8,6 +8,7 @@
 #include "common/card.h"
 #include "fit/bounded.h"
 #include "fit/ladder.h"
+#include "fit/replay.h"
 #include "fit/tune.h"
 #include "unit.h"
 
@@ -301,6 +302,20 @@ static void warnings(void **state)
     }
 }
 
+/* What must be there at once: 40 MiB, since 30 are given back before; 30 MiB, if the 40 are a workspace. */
+static void least(void **state)
+{
+    struct plm_job_conv_mark mark[] = {{.at = 1, .block = PLM_CONV_NO_BLOCK}, {.at = 2, .block = 1}};
+    struct plm_job_conv_marks marks = {.mark = mark, .count = COUNT(mark), .shapes = 1};
+    struct made m;
+    (void)state;
+    assert_int_equal(plm_replay_least(&two(&m)->lane), 40 * MIB);
+    two(&m)->lane.convolutions = &marks;
+    assert_int_equal(plm_replay_least(&m.lane), 30 * MIB);
+    marks.count = 1;
+    assert_int_equal(plm_replay_least(&m.lane), 40 * MIB);
+}
+
 static void advice(void **state)
 {
     static struct plm_block one_block[] = {
@@ -520,11 +535,22 @@ static void bounded_ranks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(needs),          cmocka_unit_test(workspaces),        cmocka_unit_test(workspaces_forward),
-        cmocka_unit_test(verdicts),       cmocka_unit_test(margins),           cmocka_unit_test(places_after_a_free),
-        cmocka_unit_test(widest_device),  cmocka_unit_test(contexts_of_cards), cmocka_unit_test(candidates),
-        cmocka_unit_test(keys),           cmocka_unit_test(warnings),          cmocka_unit_test(advice),
-        cmocka_unit_test(doubts),         cmocka_unit_test(bounded),           cmocka_unit_test(bounded_ranks),
+        cmocka_unit_test(needs),
+        cmocka_unit_test(workspaces),
+        cmocka_unit_test(workspaces_forward),
+        cmocka_unit_test(verdicts),
+        cmocka_unit_test(margins),
+        cmocka_unit_test(places_after_a_free),
+        cmocka_unit_test(widest_device),
+        cmocka_unit_test(contexts_of_cards),
+        cmocka_unit_test(candidates),
+        cmocka_unit_test(keys),
+        cmocka_unit_test(warnings),
+        cmocka_unit_test(least),
+        cmocka_unit_test(advice),
+        cmocka_unit_test(doubts),
+        cmocka_unit_test(bounded),
+        cmocka_unit_test(bounded_ranks),
         cmocka_unit_test(exactly_enough),
     };
     return RUN(tests);

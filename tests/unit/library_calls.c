@@ -687,6 +687,24 @@ static void driver(void **state)
     e = take_one(PLM_EV_COPY);
     assert_int_equal(e->word[2], 256);
     assert_int_equal(e->word[4], PLM_COPY_FILL | 1 << 16);
+    assert_int_equal(CALL("cuDevicePrimaryCtxRelease_v2", (int), (0)), 0); /* it is nobody's then */
+    assert_int_equal(CALL("cuDevicePrimaryCtxRelease_v2", (int), (0)), 201);
+}
+
+/* A primary context is given back as often as it was retained; then there is none (CUDA_ERROR_INVALID_CONTEXT is 201). */
+static void primary_context(void **state)
+{
+    w context = 0;
+    (void)state;
+    use("libcuda.so.1");
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(CALL("cuDevicePrimaryCtxRetain", (w *, int), (&context, 0)), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(CALL("cuDevicePrimaryCtxRelease_v2", (int), (0)), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(CALL("cuDevicePrimaryCtxRelease_v2", (int), (0)), 201);
+    assert_int_equal(CALL("cuDevicePrimaryCtxRetain", (w *, int), (NULL, 0)), 1);
+    assert_int_equal(CALL("cuDevicePrimaryCtxRetain", (w *, int), (&context, 7)), 101); /* CUDA_ERROR_INVALID_DEVICE */
 }
 
 /* Which streams capture; the identifier is for those who ask for it. */
@@ -792,6 +810,7 @@ int main(void)
         cmocka_unit_test(runtime),
         cmocka_unit_test(driver),
         cmocka_unit_test(capture_asked),
+        cmocka_unit_test(primary_context),
     };
     return RUN(of_another_card) + cmocka_run_group_tests(tests, start, NULL);
 }
