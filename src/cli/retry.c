@@ -58,7 +58,7 @@ static int retry_body(void *context)
 static void progress_text(struct plm_progress_line *line, void *context)
 {
     (void)context;
-    snprintf(line->what, sizeof line->what, "running again without the limit");
+    snprintf(line->what, sizeof line->what, "out of memory; running again without the limit");
 }
 
 static bool retry_make(struct retry *r, const struct plm_run *first)
@@ -136,9 +136,6 @@ struct plm_retry_end plm_retry(struct plm_pen *pen, const struct plm_run *run, c
     char need[32];
     if (!run->retry || !run->bounded || !input_is_free() || !ran_out(record, status) || !retry_make(&r, run))
         return end;
-    fputs("plimsoll: the job ran out of memory; running it again without the limit to see how much it needs "
-          "(--no-retry skips this)\n",
-          stderr);
     r.end = mmap(NULL, sizeof *r.end, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (r.end != MAP_FAILED) {
         retry_run(&r);
