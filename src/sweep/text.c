@@ -302,7 +302,7 @@ static void runs_show(const struct plm_page *p, const struct plm_sweep *s)
         plm_page_say(p, "%zu runs on %.60s.", done, s->simulated);
 }
 
-void plm_sweep_text(const struct plm_page *p, const struct plm_sweep *s)
+static void answer_show(const struct plm_page *p, const struct plm_sweep *s)
 {
     const int along = plm_sweep_along(s);
     if (along >= 0) {
@@ -314,6 +314,14 @@ void plm_sweep_text(const struct plm_page *p, const struct plm_sweep *s)
     matrix_show(p, s);
     if (along >= 0)
         estimates_show(p, s, along);
+}
+
+void plm_sweep_text(const struct plm_page *p, const struct plm_sweep *s)
+{
+    if (plm_sweep_count(s, PLM_SWEEP_DONE))
+        answer_show(p, s);
+    else
+        plm_page_say(p, "UNKNOWN: no run has ended well, so nothing can be said of any card.");
     failures_show(p, s);
     runs_show(p, s);
 }
